@@ -1,0 +1,394 @@
+"""Naive Bayes for categories, with learned smoothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hebnb import errors
+from hebnb.arrays import Array, FloatArray
+from hebnb.counts import Counts, CountTable
+from hebnb.errors import InputError, ParameterError
+from hebnb.probability import joint_log_scores, log_scores, posterior_mean
+from hebnb.smoothing import Smoother, smoother
+from hebnb.table import Name, as_array, read, read_labels
+from hebnb.vocabulary import Categories, MissingPolicy, Reading, Vocabulary
+from hebnb.weighting import feature_weights
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes whose smoothing is learned from the data, for every class and feature.
+
+    Takes pandas, Polars and PyArrow tables and NumPy arrays as they are: strings, categoricals, booleans and integers
+    are categories, floats are cut at quantiles, gaps are a category of their own, and values not seen in training
+    say nothing about the class.
+
+    Parameters
+    ----------
+    smoothing : str or Smoother, default="heb-m"
+        How probabilities are made from counts: ``"heb-m"`` and ``"heb-u"`` learn the strength of the prior, towards
+        pooled frequencies or equal ones; ``"laplace"``, ``"lidstone"``, ``"kt"``, ``"m-estimate"`` and ``"te"`` fix
+        it. An object, such as ``HEB(solver="minka")`` or ``Additive(alpha=0.3)``, sets its parameters.
+    weighting : {None, "sqrt-mi"}, default=None
+        Raise every feature's factor to a power: 1, or the square root of its mutual information with the class in
+        bits.
+    class_prior : array of shape (C,), optional
+        Probabilities of the classes, in sorted order of the labels. By default ``(N_c + 1) / (S + C)``.
+    categorical_features : {"auto", "all"} or list of names or positions, default="auto"
+        Which columns are categories. "auto" goes by dtype, "all" keeps floats as they are too, and a list names
+        columns that are categories whatever their dtype; the others still go by dtype.
+    numeric_features : list of names or positions, optional
+        Columns to cut into bins although they hold integers.
+    n_bins : int, default=10
+        Number of quantile bins of a float column. One with no more distinct values than that keeps them.
+    bin_edges : dict of name or position to increasing numbers, optional
+        Where to cut these columns, instead of at quantiles.
+    missing : {"category", "ignore", "error"}, default="category"
+        What a gap is: a category where the training rows have gaps, nothing, or a mistake.
+
+    Attributes
+    ----------
+    classes_ : array of shape (C,)
+        Class labels in sorted order.
+    class_count_ : array of shape (C,)
+        Weight of the training rows of each class.
+    class_log_prior_ : array of shape (C,)
+        Log probabilities of the classes.
+    categories_ : list of F arrays
+        Categories of every feature; of a cut one, its intervals as text.
+    category_count_ : list of F arrays of shape (C, K)
+        Weight of the training rows of each class and category.
+    feature_log_prob_ : list of F arrays of shape (C, K)
+        Log probability of each category given the class.
+    prior_mean_ : list of F arrays of shape (K,)
+        What the probabilities are shrunk towards.
+    concentration_ : array of shape (C, F)
+        Strength of the prior, in rows.
+    shrinkage_ : array of shape (C, F)
+        ``m / (N + m)``: the share of the prior in every probability, between 0 and 1.
+    feature_weights_ : array of shape (F,)
+        Exponent of every feature's factor.
+    bin_edges_ : dict of name to array
+        Where numeric columns are cut. An edge belongs to the bin below it.
+    counts_ : Counts
+        All that was kept of the training rows.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : array of shape (F,)
+        Names of the columns at fit, where they are strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([["red", "s"], ["red", "m"], ["blue", "m"], ["blue", None]] * 5, dtype=object)
+    >>> y = np.array(["no", "no", "yes", "yes"] * 5)
+    >>> model = NaiveBayes().fit(X, y)
+    >>> model.predict([["red", "s"], ["blue", "never seen"]])
+    array(['no', 'yes'], dtype=object)
+    >>> model.shrinkage_.round(2)
+    array([[0.  , 0.15],
+           [0.  , 0.15]])
+    """
+
+    def __init__(
+        self,
+        smoothing: str | Smoother = "heb-m",
+        *,
+        weighting: Literal["sqrt-mi"] | None = None,
+        class_prior: Sequence[float] | None = None,
+        categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
+        numeric_features: Sequence[Name] | None = None,
+        n_bins: int = 10,
+        bin_edges: Mapping[Name, Sequence[float]] | None = None,
+        missing: MissingPolicy = "category",
+    ) -> None:
+        self.smoothing = smoothing
+        self.weighting = weighting
+        self.class_prior = class_prior
+        self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.n_bins = n_bins
+        self.bin_edges = bin_edges
+        self.missing = missing
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        sample_weight : array of shape (S,), optional
+            How many times each row counts. A row of weight 0 might as well not be there.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> NaiveBayes().fit([["a"], ["b"]], [0, 1], sample_weight=[2, 1]).class_count_
+        array([2., 1.])
+        """
+        X = as_array(X)
+        return self._learn(self._count(X, y, sample_weight), X)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch, which may bring new categories.
+
+        The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
+        decision to have none, of the first batch; ``bin_edges`` sets them beforehand.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        classes : array, optional
+            All labels that may occur. If given, at the first call, any other is an error afterwards; if not, new labels
+            are welcome at any time.
+        sample_weight : array of shape (S,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = NaiveBayes().partial_fit([["a"], ["b"]], [0, 1]).partial_fit([["c"]], [1])
+        >>> model.categories_
+        [array(['a', 'b', 'c'], dtype=object)]
+        """
+        X = as_array(X)
+        known: Counts | None = getattr(self, "counts_", None)
+        allowed = getattr(self, "_allowed", None)
+        if known is not None:
+            self._check_features(X)
+            counts = self._count(X, y, sample_weight, known.vocabulary)
+        else:
+            counts = self._count(X, y, sample_weight)
+        if classes is not None:
+            given = Categories.occurring(*read_labels(classes))
+            if allowed is not None and not np.array_equal(allowed.values, given.values):
+                raise InputError("classes differ from those of the first call.", "Give them once, or the same again.")
+            allowed = given
+        if allowed is not None:
+            new = counts.classes.values[allowed.codes_of(counts.classes.values) == allowed.size]
+            if len(new):
+                raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new.tolist()))}.")
+            counts = counts.with_classes(allowed)
+        self._learn(counts if known is None else known + counts, X, first=known is None)
+        self._allowed = allowed
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of every row.
+
+        Examples
+        --------
+        >>> NaiveBayes().fit([["a"], ["a"], ["b"]], ["x", "x", "y"]).predict([["a"]])
+        array(['x'], dtype=object)
+        """
+        scores = self.predict_joint_log_proba(X)
+        labels: Array = self.classes_[np.argmax(scores, axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for every row, of shape (S, C).
+
+        Examples
+        --------
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_proba([["a"], ["unseen"]]).round(3)
+        array([[0.667, 0.333],
+               [0.5  , 0.5  ]])
+        """
+        probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The log probability of every class for every row, of shape (S, C).
+
+        Examples
+        --------
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_log_proba([["unseen"]]).round(3)
+        array([[-0.693, -0.693]])
+        """
+        logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
+        return logs
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """log P(class) plus the weighted log P(value | class) of all features, of shape (S, C).
+
+        Examples
+        --------
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_joint_log_proba([["a"]]).round(3)
+        array([[-1.099, -1.792]])
+        """
+        check_is_fitted(self)
+        X = as_array(X)
+        self._check_features(X)
+        table = read(X)
+        if not table.n_rows:
+            raise _no_rows()
+        return joint_log_scores(self.class_log_prior_, self._scores, self.counts_.vocabulary.encode(table))
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels in sorted order."""
+        return self._fitted_counts("classes_").classes.values
+
+    @property
+    def class_count_(self) -> FloatArray:
+        """Weight of the training rows of each class."""
+        return self._fitted_counts("class_count_").class_count
+
+    @property
+    def categories_(self) -> list[Array]:
+        """Categories of every feature."""
+        return [feature.labels for feature in self._fitted_counts("categories_").vocabulary.features]
+
+    @property
+    def category_count_(self) -> list[FloatArray]:
+        """Weight of the training rows of each class and category."""
+        return [_dense(table).T for table in self._fitted_counts("category_count_").tables]
+
+    @property
+    def feature_log_prob_(self) -> list[FloatArray]:
+        """Log probability of each category given the class."""
+        counts = self._fitted_counts("feature_log_prob_")
+        return [
+            np.log(posterior_mean(_dense(table), total, mean[:, np.newaxis], m)).T
+            for table, total, mean, m in zip(
+                counts.tables, counts.totals.T, self.prior_mean_, self.concentration_.T, strict=True
+            )
+        ]
+
+    @property
+    def shrinkage_(self) -> FloatArray:
+        """The share of the prior in every probability."""
+        counts = self._fitted_counts("shrinkage_")
+        return self.concentration_ / (counts.totals + self.concentration_)
+
+    @property
+    def bin_edges_(self) -> dict[Name, FloatArray]:
+        """Where numeric columns are cut."""
+        return self._fitted_counts("bin_edges_").vocabulary.edges
+
+    def _fitted_counts(self, attribute: str) -> Counts:
+        counts: Counts | None = self.__dict__.get("counts_")
+        if counts is None:
+            raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
+        return counts
+
+    def _count(self, X: Any, y: Any, sample_weight: Any, known: Vocabulary | None = None) -> Counts:
+        """Encode and count; ``known`` is the vocabulary of earlier batches."""
+        if y is None:
+            raise InputError("This NaiveBayes estimator requires y to be passed, but the target y is None.")
+        table = read(X)
+        labels, label_values = read_labels(y)
+        weights = _read_weights(sample_weight)
+        for name, length in (("y", len(labels)), ("sample_weight", table.n_rows if weights is None else len(weights))):
+            if length != table.n_rows:
+                raise InputError(f"X has {table.n_rows} rows but {name} has {length}.")
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            table, labels, weights = table.rows(kept), labels[kept], weights[kept]
+        if not table.n_rows:
+            raise _no_rows()
+        vocabulary = Vocabulary.learn(table, self._reading(), weights) if known is None else known.relearn(table)
+        return Counts.of(vocabulary, vocabulary.encode(table), labels, label_values, weights)
+
+    def _learn(self, counts: Counts, X: Any, first: bool = True) -> Self:
+        """Smooth and weigh. Nothing is stored before everything has succeeded."""
+        rule = smoother(self.smoothing)
+        log_prior = self._log_prior(counts)
+        concentration = rule.concentration(counts)
+        means = [
+            rule.mean(pooled, max(pooled.sum(), 1), max(len(pooled), 1)) for pooled in counts.pooled
+        ]
+        weights = feature_weights(self.weighting, counts)
+        scores = tuple(
+            log_scores(*parts)
+            for parts in zip(counts.tables, counts.totals.T, means, concentration.T, weights.tolist(), strict=True)
+        )
+        if first:
+            validate_data(self, X, reset=True, skip_check_array=True)
+            self.n_features_in_ = len(counts.tables)
+            self._allowed = None
+        self.counts_ = counts
+        self.class_log_prior_ = log_prior
+        self.prior_mean_ = means
+        self.concentration_ = concentration
+        self.feature_weights_ = weights
+        self._scores = scores
+        return self
+
+    def _log_prior(self, counts: Counts) -> FloatArray:
+        n_classes = counts.classes.size
+        if self.class_prior is None:
+            return np.log(posterior_mean(counts.class_count, counts.class_count.sum(), 1 / n_classes, n_classes))
+        prior = np.asarray(self.class_prior, dtype=float)
+        if prior.shape != (n_classes,):
+            raise ParameterError(f"class_prior has shape {prior.shape} but there are {n_classes} classes.")
+        if not (prior >= 0).all() or not np.isclose(prior.sum(), 1):
+            raise ParameterError("class_prior must be probabilities that sum to 1.")
+        with np.errstate(divide="ignore"):
+            return np.log(prior)
+
+    def _reading(self) -> Reading:
+        return Reading(
+            self.categorical_features, self.numeric_features or (), self.n_bins, self.bin_edges, self.missing
+        )
+
+    def _check_features(self, X: Any) -> None:
+        """Compare columns with those of fit as scikit-learn does, and name the first one out of place."""
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            if "must be in the same order" not in str(error):
+                raise
+            names = list(read(X).names)
+            wrong, right = next((a, b) for a, b in zip(names, self.feature_names_in_, strict=True) if a != b)
+            raise InputError(
+                f"{str(error).rstrip()}\n{errors.column(wrong)} stands where {right!r} stood at fit.",
+                "Select the columns as at fit: X[list(model.feature_names_in_)].",
+            ) from error
+        if not hasattr(X, "shape"):
+            return
+        if len(X.shape) == 2 and X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _read_weights(sample_weight: Any) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.ndim != 1:
+        raise InputError(f"sample_weight must be 1D, got {weights.ndim}D.", "One weight for every row.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("sample_weight has negative, infinite or missing values.", "A weight says how often a row counts.")
+    return weights
+
+
+def _no_rows() -> InputError:
+    return InputError("X has 0 rows with a positive weight.", "At least one is needed.")
+
+
+def _dense(table: CountTable) -> FloatArray:
+    return table.toarray() if isinstance(table, csr_array) else table

@@ -1,0 +1,211 @@
+"""The smoothers: each is a choice of a prior mean θ and a concentration m for every class and feature."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from hebnb import errors
+from hebnb.arrays import FloatArray
+from hebnb.concentration import Evidence, Terms, fixed_point, maximize, merge_cells
+from hebnb.counts import Counts, nonzero_cells
+from hebnb.errors import ParameterError
+
+__all__ = ["HEB", "Additive", "MEstimate", "Smoother"]
+
+PriorMean: TypeAlias = Literal["marginal", "uniform"]
+
+
+class Smoother(BaseEstimator):  # type: ignore[misc]
+    """A rule for the prior mean and the concentration of every class-conditional distribution.
+
+    A subclass has a ``prior_mean``, ``"uniform"`` or ``"marginal"``, and says in ``concentration`` how strong it is.
+
+    Examples
+    --------
+    >>> class Pinned(Smoother):
+    ...     prior_mean = "marginal"
+    ...     def concentration(self, counts):
+    ...         return 3.0 + 0 * counts.totals
+    >>> from hebnb import NaiveBayes
+    >>> NaiveBayes(smoothing=Pinned()).fit([["a"], ["b"]], [0, 1]).concentration_
+    array([[3.],
+           [3.]])
+    """
+
+    prior_mean: PriorMean
+
+    @abstractmethod
+    def concentration(self, counts: Counts) -> FloatArray:
+        """m for every class and feature, as an array of shape (C, F)."""
+
+    def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
+        """θ of categories with these counts over all classes, in features with that total and number of categories."""
+        if self.prior_mean == "marginal":
+            return pooled / total
+        return np.zeros_like(pooled) + 1 / size
+
+
+class Additive(Smoother):
+    """Add a constant to every count: Laplace (1), Krichevsky–Trofimov (0.5), Lidstone (0.1).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The pseudo-count of every category; the concentration is ``alpha`` times the number of categories.
+
+    Examples
+    --------
+    >>> Additive(0.1)
+    Additive(alpha=0.1)
+    """
+
+    prior_mean: PriorMean = "uniform"
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = alpha
+
+    def concentration(self, counts: Counts) -> FloatArray:
+        """``alpha · K`` for every class."""
+        _require_positive("alpha", self.alpha)
+        return np.tile(self.alpha * counts.sizes, (counts.classes.size, 1))
+
+
+class MEstimate(Smoother):
+    """Shrink every class towards the pooled frequencies with a fixed strength: Cestnik's m-estimate.
+
+    Parameters
+    ----------
+    m : float, default=2.0
+        The concentration. 10 gives what target encoding does by default.
+
+    Examples
+    --------
+    >>> MEstimate(m=10)
+    MEstimate(m=10)
+    """
+
+    prior_mean: PriorMean = "marginal"
+
+    def __init__(self, m: float = 2.0) -> None:
+        self.m = m
+
+    def concentration(self, counts: Counts) -> FloatArray:
+        """The constant ``m``."""
+        _require_positive("m", self.m)
+        return np.full((counts.classes.size, len(counts.tables)), float(self.m))
+
+
+class HEB(Smoother):
+    """Hierarchical empirical Bayes: a concentration for every class and feature, learned by Type-II likelihood.
+
+    Parameters
+    ----------
+    prior_mean : {"marginal", "uniform"}, default="marginal"
+        Shrink towards the frequencies of all classes together (HEB-M) or towards equal probabilities (HEB-U).
+    solver : {"exact", "minka"}, default="exact"
+        Find the maximum of the evidence, or run the fixed-point iteration of the paper.
+    max_iter : int, default=50
+        Most iterations of the solver. The exact one needs fewer than ten.
+    low_count : float, default=10
+        A class with less than this weight of rows learns nothing; its concentration is the number of categories.
+    bounds : (float, float), default=(1e-2, 1e4)
+        Smallest and largest concentration.
+
+    Examples
+    --------
+    >>> from hebnb import NaiveBayes
+    >>> NaiveBayes(smoothing=HEB(solver="minka"))
+    NaiveBayes(smoothing=HEB(solver='minka'))
+    """
+
+    def __init__(
+        self,
+        prior_mean: PriorMean = "marginal",
+        solver: Literal["exact", "minka"] = "exact",
+        max_iter: int = 50,
+        low_count: float = 10,
+        bounds: tuple[float, float] = (1e-2, 1e4),
+    ) -> None:
+        self.prior_mean = prior_mean
+        self.solver = solver
+        self.max_iter = max_iter
+        self.low_count = low_count
+        self.bounds = bounds
+
+    def concentration(self, counts: Counts) -> FloatArray:
+        """The maximum of the evidence for every class and feature."""
+        solve = self._solver()
+        n_classes, n_features = counts.classes.size, len(counts.tables)
+        m = solve(self._evidence(counts)).reshape(n_features, n_classes).T
+        return np.where(counts.totals < self.low_count, counts.sizes, m)
+
+    def _solver(self) -> Callable[[Evidence], FloatArray]:
+        if self.prior_mean not in ("marginal", "uniform"):
+            raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
+        low, high = self.bounds
+        if not 0 < low <= high < np.inf:
+            raise ParameterError(f"bounds={self.bounds!r} must be two positive numbers in ascending order.")
+        if self.max_iter < 1:
+            raise ParameterError(f"max_iter={self.max_iter!r} must be at least 1.")
+        if self.low_count < 0:
+            raise ParameterError(f"low_count={self.low_count!r} must not be negative.")
+        if self.solver == "exact":
+            return lambda evidence: maximize(evidence, (low, high), self.max_iter)
+        if self.solver == "minka":
+            return lambda evidence: fixed_point(evidence, (low, high), self.max_iter)
+        raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
+
+    def _evidence(self, counts: Counts) -> Evidence:
+        """The cells and totals of every (feature, class), numbered feature by feature."""
+        n_classes = counts.classes.size
+        problem, pooled, count = [], [], []
+        for f, (table, pool) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
+            value, class_, n = nonzero_cells(table)
+            problem.append(f * n_classes + class_)
+            pooled.append(pool[value])
+            count.append(n)
+        cell, pool, n, multiplicity = merge_cells(*map(np.concatenate, (problem, pooled, count)))
+        total = counts.totals.T.ravel()
+        some = np.flatnonzero(total)
+        ones = np.ones(len(some))
+        mean = self.mean(pool, counts.totals.sum(axis=0)[cell // n_classes], counts.sizes[cell // n_classes])
+        return Evidence(
+            cells=Terms(cell, mean, n, multiplicity, total.size),
+            totals=Terms(some, ones, total[some], ones, total.size),
+        )
+
+
+_NAMED: dict[str, Callable[[], Smoother]] = {
+    "heb-m": HEB,
+    "heb-u": lambda: HEB(prior_mean="uniform"),
+    "laplace": Additive,
+    "lidstone": lambda: Additive(alpha=0.1),
+    "kt": lambda: Additive(alpha=0.5),
+    "m-estimate": MEstimate,
+    "te": lambda: MEstimate(m=10.0),
+}
+
+
+def smoother(smoothing: str | Smoother) -> Smoother:
+    """The smoother of that name, or the one given.
+
+    Examples
+    --------
+    >>> smoother("kt")
+    Additive(alpha=0.5)
+    """
+    if isinstance(smoothing, Smoother):
+        return smoothing
+    if isinstance(smoothing, str) and smoothing in _NAMED:
+        return _NAMED[smoothing]()
+    raise errors.unknown_name("smoothing", smoothing, list(_NAMED))
+
+
+def _require_positive(name: str, value: float) -> None:
+    if not 0 < value < np.inf:
+        raise ParameterError(f"{name}={value!r} must be a positive number.")

@@ -1,0 +1,359 @@
+"""Column values ↔ integer codes: categories, quantile bins, missing and unseen values.
+
+A feature of size K gives its values the codes 0 … K−1, with the missing value, where it is a category, last. Whatever
+contributes nothing (an unseen category, an ignored gap) gets the code K, the *silent* code.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from hebnb import errors
+from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.errors import InputError, ParameterError
+from hebnb.table import Column, Name, Table
+
+MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
+MISSING_POLICIES: tuple[MissingPolicy, ...] = ("category", "ignore", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """A feature whose values are their own categories, in sorted order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> colours = Categories(np.array(["blue", "red"], dtype=object), missing=True)
+    >>> colours.encode(Column("colour", np.array(["red", "green", None, "blue"], dtype=object)))
+    array([1, 3, 2, 0])
+    >>> colours.labels
+    array(['blue', 'red', None], dtype=object)
+    """
+
+    values: Array
+    missing: bool
+
+    @classmethod
+    def occurring(cls, codes: IntArray, values: Array, missing: bool = False) -> Categories:
+        """The values that some code points to, sorted; −1, a gap, is a category if ``missing``."""
+        occurs = np.zeros(len(values) + 1, dtype=bool)
+        occurs[codes] = True
+        values = values[occurs[:-1]]
+        return cls(_sorted(values.tolist()) if values.dtype.kind == "O" else values, missing and bool(occurs[-1]))
+
+    @property
+    def size(self) -> int:
+        """K, the number of categories, the missing one included."""
+        return len(self.values) + self.missing
+
+    @property
+    def labels(self) -> Array:
+        """The categories by code; the missing one is NaN among floats and None elsewhere."""
+        if not self.missing:
+            return self.values
+        if self.values.dtype.kind == "f":
+            return np.append(self.values, np.nan)
+        labels = np.empty(self.size, dtype=object)
+        labels[:-1] = self.values
+        return labels
+
+    def encode(self, column: Column) -> IntArray:
+        """A code for every row."""
+        codes, values = column.levels
+        return _with_missing(self.codes_of(values), self).take(codes, mode="wrap")
+
+    def codes_of(self, values: Array) -> IntArray:
+        """The code of every value, the silent one where it is not a category."""
+        if self.values.dtype.kind in "iuf" and self.values.dtype == values.dtype:
+            at = np.searchsorted(self.values, values)
+            known = at < len(self.values)
+            known[known] = self.values[at[known]] == values[known]
+            return np.where(known, at, self.size)
+        code, silent = self._code, self.size
+        return np.fromiter((code.get(value, silent) for value in values.tolist()), np.intp, len(values))
+
+    def codes_in(self, wider: Categories) -> IntArray:
+        """The codes that this feature's categories have in a vocabulary that contains them."""
+        codes = wider.codes_of(self.values)
+        return _with_missing(codes, wider) if self.missing else codes
+
+    def __or__(self, other: Categories) -> Categories:
+        if self.values.dtype == other.values.dtype and self.values.dtype.kind in "biuf":
+            values = np.union1d(self.values, other.values)
+        else:
+            values = _sorted({value: None for part in (self, other) for value in part.values.tolist()})
+        return Categories(values, self.missing or other.missing)
+
+    @cached_property
+    def _code(self) -> dict[Hashable, int]:
+        return {value: code for code, value in enumerate(self.values.tolist())}
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A numeric feature cut at ``edges``; an edge belongs to the bin below it, and the end bins are open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ages = Bins(np.array([18.0, 65.0]), missing=False)
+    >>> ages.encode(Column("age", np.array([-1.0, 18.0, 40.0, 99.0, np.nan])))
+    array([0, 0, 1, 2, 3])
+    >>> ages.labels
+    array(['≤ 18', '18 – 65', '> 65'], dtype=object)
+    """
+
+    edges: FloatArray
+    missing: bool
+
+    @property
+    def size(self) -> int:
+        """K, the number of bins, the missing one included."""
+        return len(self.edges) + 1 + self.missing
+
+    @property
+    def labels(self) -> Array:
+        """The bins by code, as text; the missing one is None."""
+        ends = [f"{edge:.6g}" for edge in self.edges]
+        inner = [f"{low} – {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        bins = [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"] if ends else ["any number"]
+        labels = np.empty(self.size, dtype=object)
+        labels[: len(bins)] = bins
+        return labels
+
+    def encode(self, column: Column) -> IntArray:
+        """A code for every row."""
+        numbers = column.numbers
+        bins = np.searchsorted(self.edges, numbers)
+        return np.where(np.isnan(numbers), _missing_code(self), bins)
+
+    def codes_in(self, wider: Bins) -> IntArray:
+        """The codes that these bins have in a feature with the same edges."""
+        codes = np.arange(len(self.edges) + 1)
+        return _with_missing(codes, wider) if self.missing else codes
+
+    def __or__(self, other: Bins) -> Bins:
+        return replace(self, missing=self.missing or other.missing)
+
+
+Feature: TypeAlias = Categories | Bins
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How columns are to be read: which are categories, which are cut into bins, and what a gap means."""
+
+    categorical: Literal["auto", "all"] | Sequence[Name] = "auto"
+    numeric: Sequence[Name] = ()
+    n_bins: int = 10
+    edges: Mapping[Name, Sequence[float]] | None = None
+    missing: MissingPolicy = "category"
+
+    def __post_init__(self) -> None:
+        if self.missing not in MISSING_POLICIES:
+            raise errors.unknown_name("missing", self.missing, list(MISSING_POLICIES))
+        if not isinstance(self.n_bins, int | np.integer) or self.n_bins < 2:
+            raise ParameterError(f"n_bins={self.n_bins!r} must be an integer of at least 2.")
+        if isinstance(self.categorical, str) and self.categorical not in ("auto", "all"):
+            raise errors.unknown_name("categorical_features", self.categorical, ["auto", "all"])
+
+    def cuts(self, names: tuple[Name, ...]) -> Callable[[Column], bool]:
+        """A function that says whether a column of this table is cut into bins rather than read as categories."""
+        forced = {position for listed in (self.numeric, self.edges or ()) for position in _positions(listed, names)}
+        if self.categorical == "all":
+            kept = set(names) - forced
+        elif self.categorical == "auto":
+            kept = set()
+        else:
+            kept = _positions(self.categorical, names)
+        both = sorted(map(str, forced & kept))
+        if both:
+            raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
+        return lambda column: column.name in forced or (column.name not in kept and column.is_continuous)
+
+    def given_edges(self, names: tuple[Name, ...]) -> dict[Name, FloatArray]:
+        """The edges the user gave, checked, by column name."""
+        given = {}
+        for key, edges in (self.edges or {}).items():
+            (name,) = _positions([key], names)
+            given[name] = np.asarray(edges, dtype=float)
+            if given[name].ndim != 1 or not np.isfinite(given[name]).all() or (np.diff(given[name]) <= 0).any():
+                raise ParameterError(f"bin_edges[{key!r}] must be finite and increasing.")
+        return given
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The features of a table by name, and what a gap means."""
+
+    names: tuple[Name, ...]
+    features: tuple[Feature, ...]
+    missing: MissingPolicy
+
+    @classmethod
+    def learn(cls, table: Table, reading: Reading, weights: FloatArray | None = None) -> Vocabulary:
+        """The categories and bins of a training table; a weight counts a row that many times in the quantiles."""
+        cut, edges = reading.cuts(table.names), reading.given_edges(table.names)
+
+        def feature(column: Column) -> Feature:
+            if column.name in edges:
+                return Bins(edges[column.name], _has_missing(column.numbers, reading.missing, column.name))
+            if cut(column):
+                return _learn_bins(column, reading, weights)
+            return _learn_categories(column, reading.missing)
+
+        return cls._of(table, feature, reading.missing)
+
+    def relearn(self, table: Table) -> Vocabulary:
+        """The vocabulary of a further batch: categories of its own, bins and column names as they are here."""
+        known = dict(zip(self.names, self.features, strict=True))
+
+        def feature(column: Column) -> Feature:
+            old = known[column.name]
+            if isinstance(old, Bins):
+                return Bins(old.edges, _has_missing(column.numbers, self.missing, column.name))
+            return _learn_categories(column, self.missing)
+
+        return self._of(table, feature, self.missing)
+
+    @classmethod
+    def _of(cls, table: Table, feature: Callable[[Column], Feature], missing: MissingPolicy) -> Vocabulary:
+        features = tuple(table.map(feature))
+        for column, learned in zip(table.columns, features, strict=True):
+            if isinstance(learned, Categories) and not len(learned.values):
+                warnings.warn(
+                    f"{errors.column(column.name)}: every value is missing; it contributes nothing.", stacklevel=5
+                )
+        return cls(table.names, features, missing)
+
+    @property
+    def edges(self) -> dict[Name, FloatArray]:
+        """Where numeric columns are cut, by name."""
+        pairs = zip(self.names, self.features, strict=True)
+        return {name: feature.edges for name, feature in pairs if isinstance(feature, Bins)}
+
+    def encode(self, table: Table) -> list[IntArray]:
+        """The codes of every column, in the order of the features."""
+
+        known = dict(zip(self.names, self.features, strict=True))
+
+        def encode(column: Column) -> IntArray:
+            feature = known[column.name]
+            if self.missing == "error":
+                gaps = np.isnan(column.numbers) if isinstance(feature, Bins) else column.levels.codes < 0
+                _refuse_missing(int(gaps.sum()), column.name)
+            return feature.encode(column)
+
+        return table.map(encode)
+
+    def __or__(self, other: Vocabulary) -> Vocabulary:
+        features = []
+        for name, ours, theirs in zip(self.names, self.features, other.features, strict=True):
+            if isinstance(ours, Categories) and isinstance(theirs, Categories):
+                features.append(ours | theirs)
+            elif isinstance(ours, Bins) and isinstance(theirs, Bins) and np.array_equal(ours.edges, theirs.edges):
+                features.append(ours | theirs)
+            else:
+                raise InputError(
+                    f"{errors.column(name)}: it was read in two different ways, so its counts cannot be added.",
+                    "Count both parts with the same bin_edges, categorical_features and numeric_features.",
+                )
+        return Vocabulary(self.names, tuple(features), self.missing)
+
+
+def _learn_categories(column: Column, missing: MissingPolicy) -> Categories:
+    codes, values = column.levels
+    if missing == "error":
+        _refuse_missing(int((codes < 0).sum()), column.name)
+    return Categories.occurring(codes, values, missing == "category")
+
+
+def _learn_bins(column: Column, reading: Reading, weights: FloatArray | None) -> Feature:
+    numbers = column.numbers
+    missing = _has_missing(numbers, reading.missing, column.name)
+    present = ~np.isnan(numbers)
+    if weights is None:
+        ordered = np.sort(numbers[present])
+        weight = np.ones(len(ordered))
+    else:
+        order = np.argsort(numbers[present], kind="stable")
+        ordered, weight = numbers[present][order], weights[present][order]
+    distinct = ordered[np.diff(ordered, prepend=-np.inf) > 0]
+    if len(distinct) <= reading.n_bins:
+        return Categories(distinct, missing)
+    return Bins(quantile_edges(ordered, weight, reading.n_bins), missing)
+
+
+def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:
+    """Distinct inner quantiles k/n_bins of sorted values: the smallest value with at least that share at or below it.
+
+    This definition, unlike an interpolating one, sees no difference between a weight of 2 and a repeated row, and an
+    edge is always a value that occurred. A value that fills several bins gets one to itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantile_edges(np.arange(1.0, 13.0), np.ones(12), 4)
+    array([3., 6., 9.])
+    >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]), np.ones(6), 3)
+    array([0., 1.])
+    """
+    below = np.cumsum(weights)
+    shares = np.arange(1, n_bins) * below[-1] / n_bins
+    edges = np.unique(ordered[np.searchsorted(below, shares)])
+    return edges[edges < ordered[-1]]
+
+
+def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
+    gaps = int(np.isnan(numbers).sum())
+    if policy == "error":
+        _refuse_missing(gaps, name)
+    return gaps > 0 and policy == "category"
+
+
+def _refuse_missing(gaps: int, name: Name) -> None:
+    if gaps:
+        raise InputError(
+            f"{errors.column(name)}: {gaps} values are missing.",
+            'missing="category" gives them a category of their own, missing="ignore" leaves them out.',
+        )
+
+
+def _missing_code(feature: Feature) -> int:
+    return feature.size - feature.missing
+
+
+def _with_missing(codes: IntArray, feature: Feature) -> IntArray:
+    """IntArray by level with that of a missing value appended, where index −1 finds it."""
+    return np.append(codes, _missing_code(feature))
+
+
+def _sorted(values: Iterable[Any]) -> Array:
+    """Values in a canonical order: their own if they have one, else by type and then by text."""
+    try:
+        ordered = sorted(values)
+    except TypeError:
+        ordered = sorted(values, key=lambda value: (type(value).__name__, str(value)))
+    array = np.empty(len(ordered), dtype=object)
+    array[:] = ordered
+    return array
+
+
+def _positions(listed: Iterable[Any], names: tuple[Name, ...]) -> set[Name]:
+    """Columns given by name, or by position where that is not a name."""
+    found = set()
+    for item in listed:
+        if item in names:
+            found.add(item)
+        elif isinstance(item, int | np.integer) and -len(names) <= item < len(names):
+            found.add(names[int(item)])
+        else:
+            raise errors.unknown_name("column", item, [str(name) for name in names])
+    return found
