@@ -72,7 +72,7 @@ class Terms:
         )
 
     def _sum(self, values: FloatArray) -> FloatArray:
-        return np.bincount(self.problem, values, self.size)
+        return np.bincount(self.problem, values, self.size).astype(float, copy=False)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,9 @@ def merge_cells(
     if not (np.array_equal(whole_pooled, pooled) and np.array_equal(whole_count, count)):
         return unmerged
     _, many_pooled, many_counts = (int(bound) for bound in high)
-    key, multiplicity = np.unique((problem * many_pooled + whole_pooled) * many_counts + whole_count, return_counts=True)
+    key, multiplicity = np.unique(
+        (problem * many_pooled + whole_pooled) * many_counts + whole_count, return_counts=True
+    )
     key, one_count = np.divmod(key, many_counts)
     one_problem, one_pooled = np.divmod(key, many_pooled)
     return one_problem, one_pooled.astype(float), one_count.astype(float), multiplicity.astype(float)
@@ -236,7 +238,7 @@ def fixed_point(
     >>> cells = Terms(np.array([0]), np.array([0.5]), np.array([10.0]), np.ones(1), size=1)
     >>> totals = Terms(np.array([0]), np.ones(1), np.array([10.0]), np.ones(1), size=1)
     >>> fixed_point(Evidence(cells, totals), max_iter=1)
-    array([0.723...])
+    array([0.728...])
     """
     m = np.full(evidence.size, np.clip(1.0, *bounds))
     for _ in range(max_iter):

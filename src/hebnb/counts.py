@@ -103,14 +103,16 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         if self.vocabulary.names != other.vocabulary.names:
-            raise InputError("Counts of different columns cannot be added.", "Count the same columns in the same order.")
+            raise InputError(
+                "Counts of different columns cannot be added.", "Count the same columns in the same order."
+            )
         vocabulary, classes = self.vocabulary | other.vocabulary, self.classes | other.classes
         ours, theirs = self._widen(vocabulary, classes), other._widen(vocabulary, classes)
         return Counts(
             classes,
             ours.class_count + theirs.class_count,
             vocabulary,
-            tuple(compact(a + b) for a, b in zip(ours.tables, theirs.tables, strict=True)),
+            tuple(_add(a, b) for a, b in zip(ours.tables, theirs.tables, strict=True)),
         )
 
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> Counts:
@@ -138,7 +140,7 @@ def compact(table: CountTable) -> CountTable:
     """Dense or sparse, whichever the table's own numbers call for."""
     if isinstance(table, csr_array):
         return table.toarray() if _dense_fits(table.shape, table.nnz) else table
-    return table if _dense_fits(table.shape, np.count_nonzero(table)) else csr_array(table)
+    return table if _dense_fits(table.shape, int(np.count_nonzero(table))) else csr_array(table)
 
 
 def nonzero_cells(table: CountTable) -> tuple[IntArray, IntArray, FloatArray]:
@@ -152,13 +154,24 @@ def nonzero_cells(table: CountTable) -> tuple[IntArray, IntArray, FloatArray]:
     return value, class_, flat[at]
 
 
+def dense(table: CountTable) -> FloatArray:
+    """The table as an ordinary array."""
+    return table.toarray() if isinstance(table, csr_array) else table
+
+
 def _dense_fits(shape: tuple[int, int], nonzero: int) -> bool:
     return shape[0] * shape[1] <= max(_SMALL_TABLE, _DENSE_CELLS_PER_NONZERO * nonzero)
 
 
+def _add(a: CountTable, b: CountTable) -> CountTable:
+    if isinstance(a, csr_array) and isinstance(b, csr_array):
+        return compact(a + b)
+    return compact(dense(a) + dense(b))
+
+
 def _place(table: CountTable, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> CountTable:
     """The table's cells at other rows and columns of a larger one."""
-    if isinstance(table, csr_array) or not _dense_fits(shape, np.count_nonzero(table)):
+    if isinstance(table, csr_array) or not _dense_fits(shape, int(np.count_nonzero(table))):
         value, class_, count = nonzero_cells(table)
         return csr_array((count, (rows[value], columns[class_])), shape=shape)
     placed = np.zeros(shape)

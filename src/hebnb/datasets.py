@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from importlib import resources
+from importlib import import_module, resources
 from importlib.util import find_spec
 from typing import Any
 
@@ -62,5 +62,5 @@ def load_flights(*, backend: str | None = None) -> tuple[Any, Any]:
     if backend == "numpy":
         labels = np.array(columns.pop(_TARGET), dtype=object)
         return np.array(list(zip(*columns.values(), strict=True)), dtype=object), labels
-    frame = nw.from_dict(columns, backend=backend)
+    frame = nw.from_dict(columns, backend=import_module(backend))
     return frame.drop(_TARGET).to_native(), frame[_TARGET].to_native()

@@ -47,8 +47,10 @@ def learned(model: NaiveBayes, names: tuple[str, ...]) -> list[str]:
     classes = model.classes_.tolist()
     lines = [f"{'':<16}{'categories':>10}" + "".join(f"{f'prior rows, {label}':>20}" for label in classes)]
     for f, name in enumerate(names):
-        strengths = "".join(f"{m:>11,.0f} ({share:5.1%})" for m, share in
-                            zip(model.concentration_[:, f], model.shrinkage_[:, f], strict=True))
+        strengths = "".join(
+            f"{m:>11,.0f} ({share:5.1%})"
+            for m, share in zip(model.concentration_[:, f], model.shrinkage_[:, f], strict=True)
+        )
         lines.append(f"{name:<16}{len(model.categories_[f]):>10,}{strengths}")
     return lines
 

@@ -16,7 +16,7 @@ _BLOCK = 1 << 14
 
 
 def posterior_mean(
-    count: FloatArray | float, total: FloatArray, mean: FloatArray | float, m: FloatArray
+    count: FloatArray | float, total: FloatArray | float, mean: FloatArray | float, m: FloatArray | float
 ) -> FloatArray:
     """(count + m · mean) / (total + m), the mean of a Dirichlet(m · mean) posterior (paper, eq. 2).
 
@@ -25,7 +25,7 @@ def posterior_mean(
     >>> posterior_mean(np.array([3.0, 0.0]), np.array(3.0), np.array([0.5, 0.5]), np.array(1.0))
     array([0.875, 0.125])
     """
-    return (count + m * mean) / (total + m)
+    return np.asarray((count + m * mean) / (total + m))
 
 
 class ScoreTable(Protocol):

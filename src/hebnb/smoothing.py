@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hebnb import errors
-from hebnb.arrays import FloatArray
+from hebnb.arrays import FloatArray, IntArray
 from hebnb.concentration import Evidence, Terms, fixed_point, maximize, merge_cells
 from hebnb.counts import Counts, nonzero_cells
 from hebnb.errors import ParameterError
@@ -163,19 +163,18 @@ class HEB(Smoother):
     def _evidence(self, counts: Counts) -> Evidence:
         """The cells and totals of every (feature, class), numbered feature by feature."""
         n_classes = counts.classes.size
-        problem, pooled, count = [], [], []
+        cells: list[tuple[IntArray, FloatArray, FloatArray]] = []
         for f, (table, pool) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
             value, class_, n = nonzero_cells(table)
-            problem.append(f * n_classes + class_)
-            pooled.append(pool[value])
-            count.append(n)
-        cell, pool, n, multiplicity = merge_cells(*map(np.concatenate, (problem, pooled, count)))
+            cells.append((f * n_classes + class_, pool[value], n))
+        problem, pooled, count = (np.concatenate(part) for part in zip(*cells, strict=True))
+        cell, pooled, count, multiplicity = merge_cells(problem, pooled, count)
         total = counts.totals.T.ravel()
         some = np.flatnonzero(total)
         ones = np.ones(len(some))
-        mean = self.mean(pool, counts.totals.sum(axis=0)[cell // n_classes], counts.sizes[cell // n_classes])
+        mean = self.mean(pooled, counts.totals.sum(axis=0)[cell // n_classes], counts.sizes[cell // n_classes])
         return Evidence(
-            cells=Terms(cell, mean, n, multiplicity, total.size),
+            cells=Terms(cell, mean, count, multiplicity, total.size),
             totals=Terms(some, ones, total[some], ones, total.size),
         )
 

@@ -187,7 +187,7 @@ def read(X: Any) -> Table:
                 f"{errors.column(name)}: values of type {dtype} cannot be categories.",
                 "Convert it to strings or numbers, or leave it out.",
             )
-    return Table(tuple(Column(name, frame[name]) for name in names), len(frame))
+    return Table(tuple(map(Column, names, frame.iter_columns())), len(frame))
 
 
 def read_labels(y: Any) -> Levels:
@@ -368,7 +368,7 @@ def _is_missing(value: Any) -> bool:
     if value is None:
         return True
     pandas = sys.modules.get("pandas")
-    return (pandas is not None and value is pandas.NA) or bool(value != value)
+    return (pandas is not None and value is pandas.NA) or bool(value != value)  # noqa: PLR0124
 
 
 def _hide(levels: Levels, missing: BoolArray | None) -> Levels:

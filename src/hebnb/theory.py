@@ -50,7 +50,10 @@ def heb_l1_bound(n: Any, k: Any, shrinkage: Any, prior_distance: Any) -> FloatAr
     0.55
     """
     n, k = _counted(n, k)
-    return _sampling_error(n, k) + np.asarray(shrinkage, dtype=float) * np.asarray(prior_distance, dtype=float)
+    error: FloatArray = _sampling_error(n, k) + np.asarray(shrinkage, dtype=float) * np.asarray(
+        prior_distance, dtype=float
+    )
+    return error
 
 
 def laplace_l1_bound(n: Any, k: Any) -> FloatArray:
@@ -62,7 +65,8 @@ def laplace_l1_bound(n: Any, k: Any) -> FloatArray:
     True
     """
     n, k = _counted(n, k)
-    return _sampling_error(n, k) + laplace_vertex_error(n, k)
+    error: FloatArray = _sampling_error(n, k) + laplace_vertex_error(n, k)
+    return error
 
 
 def laplace_vertex_error(n: Any, k: Any) -> FloatArray:
@@ -74,7 +78,8 @@ def laplace_vertex_error(n: Any, k: Any) -> FloatArray:
     0.9
     """
     n, k = _counted(n, k)
-    return 2 * (k - 1) / (n + k)
+    error: FloatArray = 2 * (k - 1) / (n + k)
+    return error
 
 
 def laplace_near_vertex_bound(n: Any, k: Any, floor: Any) -> FloatArray:
@@ -117,7 +122,8 @@ def heb_vertex_error(n: Any, m: Any, mean_at_vertex: Any) -> FloatArray:
     0.9
     """
     n, m = np.asarray(n, dtype=float), np.asarray(m, dtype=float)
-    return 2 * m * (1 - np.asarray(mean_at_vertex, dtype=float)) / (n + m)
+    error: FloatArray = 2 * m * (1 - np.asarray(mean_at_vertex, dtype=float)) / (n + m)
+    return error
 
 
 def strict_separation_gap(n: Any, k: Any, mean_at_vertex: Any, m_min: float = 1e-2) -> FloatArray:
@@ -151,7 +157,8 @@ def shrinkage_bound(n: Any, m_max: float = 1e4) -> FloatArray:
     0.25
     """
     n = np.asarray(n, dtype=float)
-    return m_max / (n + m_max)
+    error: FloatArray = m_max / (n + m_max)
+    return error
 
 
 def excess_risk_bound(prior_error: Any, l1_error: Any, class_prior: Any) -> float:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -122,7 +123,7 @@ class Bins:
     def labels(self) -> Array:
         """The bins by code, as text; the missing one is None."""
         ends = [f"{edge:.6g}" for edge in self.edges]
-        inner = [f"{low} – {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        inner = [f"{low} – {high}" for low, high in pairwise(ends)]
         bins = [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"] if ends else ["any number"]
         labels = np.empty(self.size, dtype=object)
         labels[: len(bins)] = bins
@@ -241,7 +242,6 @@ class Vocabulary:
 
     def encode(self, table: Table) -> list[IntArray]:
         """The codes of every column, in the order of the features."""
-
         known = dict(zip(self.names, self.features, strict=True))
 
         def encode(column: Column) -> IntArray:
@@ -254,18 +254,19 @@ class Vocabulary:
         return table.map(encode)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
-        features = []
-        for name, ours, theirs in zip(self.names, self.features, other.features, strict=True):
-            if isinstance(ours, Categories) and isinstance(theirs, Categories):
-                features.append(ours | theirs)
-            elif isinstance(ours, Bins) and isinstance(theirs, Bins) and np.array_equal(ours.edges, theirs.edges):
-                features.append(ours | theirs)
-            else:
-                raise InputError(
-                    f"{errors.column(name)}: it was read in two different ways, so its counts cannot be added.",
-                    "Count both parts with the same bin_edges, categorical_features and numeric_features.",
-                )
-        return Vocabulary(self.names, tuple(features), self.missing)
+        features = tuple(map(_union, self.names, self.features, other.features))
+        return Vocabulary(self.names, features, self.missing)
+
+
+def _union(name: Name, ours: Feature, theirs: Feature) -> Feature:
+    if isinstance(ours, Categories) and isinstance(theirs, Categories):
+        return ours | theirs
+    if isinstance(ours, Bins) and isinstance(theirs, Bins) and np.array_equal(ours.edges, theirs.edges):
+        return ours | theirs
+    raise InputError(
+        f"{errors.column(name)}: it was read in two different ways, so its counts cannot be added.",
+        "Count both parts with the same bin_edges, categorical_features and numeric_features.",
+    )
 
 
 def _learn_categories(column: Column, missing: MissingPolicy) -> Categories:
@@ -308,7 +309,8 @@ def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> Flo
     below = np.cumsum(weights)
     shares = np.arange(1, n_bins) * below[-1] / n_bins
     edges = np.unique(ordered[np.searchsorted(below, shares)])
-    return edges[edges < ordered[-1]]
+    inner: FloatArray = edges[edges < ordered[-1]]
+    return inner
 
 
 def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:

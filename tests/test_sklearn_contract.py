@@ -1,0 +1,21 @@
+"""scikit-learn's own checks, and the tools people combine classifiers with."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hebnb import HEB, NaiveBayes
+
+ESTIMATORS = [
+    NaiveBayes(),
+    NaiveBayes(weighting="sqrt-mi"),
+    NaiveBayes(smoothing="laplace"),
+    NaiveBayes(smoothing="laplace", weighting="sqrt-mi"),
+    NaiveBayes(smoothing="m-estimate"),
+    NaiveBayes(smoothing=HEB(prior_mean="uniform", solver="minka")),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
