@@ -7,8 +7,9 @@ user says otherwise.
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ _WIDEST_RANGE = 4
 _SMALL_RANGE = 1 << 16
 # Below this many cells of text, starting threads costs more than they save.
 _WORTH_THREADS = 100_000
+
+_TIMES = (dt.date, dt.timedelta, np.datetime64, np.timedelta64)
 
 T = TypeVar("T")
 
@@ -52,17 +55,11 @@ class Column:
         """Whether the dtype speaks of a measured quantity (float, decimal, time) rather than of categories."""
         if isinstance(self.data, nw.Series):
             dtype = self.data.dtype
-            if dtype.is_float() or dtype.is_decimal() or dtype.is_temporal():
-                return True
             if dtype != nw.Object:
-                return False
+                return dtype.is_float() or dtype.is_decimal() or dtype.is_temporal()
         elif self.data.dtype.kind != "O":
             return self.data.dtype.kind in "fMm"
-        # An object column is what its values are: floats if all are numbers and some are not whole.
-        kinds = {type(value) for value in self.levels.values.tolist()}
-        return any(issubclass(kind, float | np.floating) for kind in kinds) and all(
-            issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds
-        )
+        return _are_measurements(self.levels.values)
 
     @property
     def is_text(self) -> bool:
@@ -74,6 +71,8 @@ class Column:
         """The values as floats, NaN where missing."""
         try:
             numbers = _series_numbers(self.data) if isinstance(self.data, nw.Series) else self._array_numbers(self.data)
+        except InputError:
+            raise
         except (TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
             raise InputError(
                 f"{errors.column(self.name)}: its values are not numbers.",
@@ -105,12 +104,12 @@ class Column:
 
     def _array_numbers(self, data: Array) -> FloatArray:
         if data.dtype.kind in "Mm":
-            numbers = data.astype(f"{data.dtype.kind}8[us]").astype(np.int64).astype(float)
-            numbers[np.isnat(data)] = np.nan
-            return numbers
+            return _microseconds(data)
         if data.dtype.kind in "OUS":
             codes, values = self.levels
-            return np.append(values.astype(float), np.nan)[codes]
+            times = all(isinstance(value, _TIMES) for value in values.tolist())
+            numbers = _microseconds(_as_times(values)) if times and len(values) else values.astype(float)
+            return np.append(numbers, np.nan)[codes]
         return data.astype(float)
 
 
@@ -126,13 +125,13 @@ class Table:
         """Column names; positions where the table has none."""
         return tuple(column.name for column in self.columns)
 
-    def map(self, function: Callable[[Column], T]) -> list[T]:
-        """A result for every column, in threads where its library encodes text outside the interpreter lock."""
+    def map(self, function: Callable[..., T], *others: Iterable[Any]) -> list[T]:
+        """``map`` over the columns, in threads where their library encodes text outside the interpreter lock."""
         texts = sum(column.is_text for column in self.columns)
         if texts < 2 or texts * self.n_rows < _WORTH_THREADS:
-            return list(map(function, self.columns))
+            return list(map(function, self.columns, *others))
         with ThreadPoolExecutor() as pool:
-            return list(pool.map(function, self.columns))
+            return list(pool.map(function, self.columns, *others))
 
     def rows(self, kept: BoolArray) -> Table:
         """The rows marked true."""
@@ -143,12 +142,12 @@ class Table:
 def as_array(X: Any) -> Any:
     """A NumPy array for what is neither a table nor an array; anything else unchanged.
 
-    Lists that mix strings and numbers keep both: NumPy alone would turn the numbers into text.
+    Lists become arrays of objects, so that every column keeps its own type: NumPy alone would make text of numbers
+    beside strings, and floats of integers beside floats.
     """
     if _is_dataframe(X) or _is_sparse(X) or isinstance(X, np.ndarray):
         return X
-    array = np.asarray(X)
-    return np.asarray(X, dtype=object) if array.dtype.kind in "US" and isinstance(X, Sequence) else array
+    return np.asarray(X, dtype=object if isinstance(X, Sequence) else None)
 
 
 def read(X: Any) -> Table:
@@ -172,13 +171,8 @@ def read(X: Any) -> Table:
         return _read_array(X)
     if _is_lazy(X):
         raise InputError("X is a lazy table.", "Collect it first, for example X.collect().")
-    try:
-        frame = nw.from_native(X, eager_only=True)
-    except nw.exceptions.DuplicateError as error:
-        raise _duplicate_names(list(X.columns)) from error
+    frame = nw.from_native(X, eager_only=True)
     names: list[Name] = list(frame.columns)
-    if len(set(names)) < len(names):
-        raise _duplicate_names(names)
     if not names:
         raise _no_features(len(frame))
     for name, dtype in frame.schema.items():
@@ -245,11 +239,6 @@ def _no_features(n_rows: int) -> InputError:
     )
 
 
-def _duplicate_names(names: list[Name]) -> InputError:
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    return InputError(f"Column names occur more than once: {', '.join(twice)}.", "Rename or drop the repeats.")
-
-
 def _is_sparse(X: Any) -> bool:
     from scipy.sparse import issparse
 
@@ -261,7 +250,14 @@ def _is_dataframe(X: Any) -> bool:
 
 
 def _is_lazy(X: Any) -> bool:
-    return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError as error:
+        names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise InputError(
+            f"Column names occur more than once: {', '.join(twice)}.", "Rename or drop the repeats."
+        ) from error
 
 
 def _kept(data: Array | nw.Series[Any], kept: BoolArray) -> Array | nw.Series[Any]:
@@ -358,9 +354,23 @@ def _object_levels(data: list[Hashable]) -> Levels:
     codes = np.fromiter((number.setdefault(value, len(number)) for value in data), np.intp, len(data))
     present = [not _is_missing(value) for value in number]
     renumber = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
-    values = np.empty(sum(present), dtype=object)
-    values[:] = [value for value, here in zip(number, present, strict=True) if here]
-    return Levels(renumber[codes].astype(np.intp, copy=False), values)
+    values = [value for value, here in zip(number, present, strict=True) if here]
+    return Levels(renumber[codes].astype(np.intp, copy=False), _typed(values))
+
+
+def _typed(values: list[Any]) -> Array:
+    """Objects as an array of the type they share, if it is a plain one that loses nothing."""
+    kinds = {type(value) for value in values}
+    if kinds and (kinds <= {bool, np.bool_} or kinds <= {float, np.float64}):
+        return np.array(values, dtype=bool if kinds <= {bool, np.bool_} else float)
+    if kinds and all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    typed = np.empty(len(values), dtype=object)
+    typed[:] = values
+    return typed
 
 
 def _is_missing(value: Any) -> bool:
@@ -369,6 +379,31 @@ def _is_missing(value: Any) -> bool:
         return True
     pandas = sys.modules.get("pandas")
     return (pandas is not None and value is pandas.NA) or bool(value != value)  # noqa: PLR0124
+
+
+def _are_measurements(values: Array) -> bool:
+    """An object column is what its values are: measured if all are times, or all numbers and some of them floats."""
+    kinds = {type(value) for value in values.tolist()}
+    if not kinds or all(issubclass(kind, _TIMES) for kind in kinds):
+        return bool(kinds)
+    return any(issubclass(kind, float | np.floating) for kind in kinds) and all(
+        issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds
+    )
+
+
+def _as_times(values: Array) -> Array:
+    """Python and NumPy times as a NumPy array; times with a zone as UTC."""
+    plain = [
+        value.astimezone(dt.UTC).replace(tzinfo=None) if isinstance(value, dt.datetime) and value.tzinfo else value
+        for value in values.tolist()
+    ]
+    return np.array(plain, dtype="m8[us]" if isinstance(plain[0], dt.timedelta | np.timedelta64) else "M8[us]")
+
+
+def _microseconds(times: Array) -> FloatArray:
+    numbers = times.astype(f"{times.dtype.kind}8[us]").astype(np.int64).astype(float)
+    numbers[np.isnat(times)] = np.nan
+    return numbers
 
 
 def _hide(levels: Levels, missing: BoolArray | None) -> Levels:

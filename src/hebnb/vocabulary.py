@@ -47,7 +47,8 @@ class Categories:
         occurs = np.zeros(len(values) + 1, dtype=bool)
         occurs[codes] = True
         values = values[occurs[:-1]]
-        return cls(_sorted(values.tolist()) if values.dtype.kind == "O" else values, missing and bool(occurs[-1]))
+        values = _sorted(values.tolist()) if values.dtype.kind == "O" else np.sort(values)
+        return cls(values, missing and bool(occurs[-1]))
 
     @property
     def size(self) -> int:
@@ -210,29 +211,19 @@ class Vocabulary:
                 return _learn_bins(column, reading, weights)
             return _learn_categories(column, reading.missing)
 
-        return cls._of(table, feature, reading.missing)
+        vocabulary = cls(table.names, tuple(table.map(feature)), reading.missing)
+        vocabulary._warn_of_empty_columns()
+        return vocabulary
 
     def relearn(self, table: Table) -> Vocabulary:
         """The vocabulary of a further batch: categories of its own, bins and column names as they are here."""
-        known = dict(zip(self.names, self.features, strict=True))
 
-        def feature(column: Column) -> Feature:
-            old = known[column.name]
-            if isinstance(old, Bins):
-                return Bins(old.edges, _has_missing(column.numbers, self.missing, column.name))
+        def feature(column: Column, known: Feature) -> Feature:
+            if isinstance(known, Bins):
+                return Bins(known.edges, _has_missing(column.numbers, self.missing, column.name))
             return _learn_categories(column, self.missing)
 
-        return self._of(table, feature, self.missing)
-
-    @classmethod
-    def _of(cls, table: Table, feature: Callable[[Column], Feature], missing: MissingPolicy) -> Vocabulary:
-        features = tuple(table.map(feature))
-        for column, learned in zip(table.columns, features, strict=True):
-            if isinstance(learned, Categories) and not len(learned.values):
-                warnings.warn(
-                    f"{errors.column(column.name)}: every value is missing; it contributes nothing.", stacklevel=5
-                )
-        return cls(table.names, features, missing)
+        return Vocabulary(self.names, tuple(table.map(feature, self.features)), self.missing)
 
     @property
     def edges(self) -> dict[Name, FloatArray]:
@@ -242,16 +233,19 @@ class Vocabulary:
 
     def encode(self, table: Table) -> list[IntArray]:
         """The codes of every column, in the order of the features."""
-        known = dict(zip(self.names, self.features, strict=True))
 
-        def encode(column: Column) -> IntArray:
-            feature = known[column.name]
+        def encode(column: Column, feature: Feature) -> IntArray:
             if self.missing == "error":
                 gaps = np.isnan(column.numbers) if isinstance(feature, Bins) else column.levels.codes < 0
                 _refuse_missing(int(gaps.sum()), column.name)
             return feature.encode(column)
 
-        return table.map(encode)
+        return table.map(encode, self.features)
+
+    def _warn_of_empty_columns(self) -> None:
+        for name, feature in zip(self.names, self.features, strict=True):
+            if isinstance(feature, Categories) and not len(feature.values):
+                warnings.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.", stacklevel=5)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         features = tuple(map(_union, self.names, self.features, other.features))

@@ -1,0 +1,104 @@
+"""What the package promises by name: its exports, its data, its demo, its documentation."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hebnb
+from conftest import BACKENDS
+from hebnb import demo
+from hebnb.datasets import load_flights
+
+ROOT = Path(__file__).parents[1]
+PUBLIC_MODULES = ["hebnb", "hebnb.metrics", "hebnb.theory", "hebnb.datasets"]
+
+
+def public_objects():
+    for name in PUBLIC_MODULES:
+        module = importlib.import_module(name)
+        for export in module.__all__:
+            if not export.startswith("__"):
+                yield f"{name}.{export}", getattr(module, export)
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_all_is_what_is_there(name):
+    module = importlib.import_module(name)
+    exports = [export for export in module.__all__ if not export.startswith("__")]
+    assert exports == sorted(exports, key=lambda export: (not export.isupper(), not export[0].isupper(), export))
+    assert all(hasattr(module, export) for export in exports)
+    if name != "hebnb":
+        here = {n for n, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == name}
+        assert {n for n in here if not n.startswith("_")} == set(exports)
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_objects()))
+def test_every_public_name_is_documented_with_an_example(name, thing):
+    assert ">>>" in inspect.getdoc(thing), name
+    if inspect.isclass(thing):
+        for method, function in vars(thing).items():
+            if not method.startswith("_") and inspect.isfunction(function) and thing.__name__ == "NaiveBayes":
+                assert ">>>" in inspect.getdoc(function), f"{name}.{method}"
+
+
+def test_the_api_page_lists_every_public_name():
+    page = (ROOT / "docs" / "api.md").read_text()
+    for name, _ in public_objects():
+        assert f"`{name.removeprefix('hebnb.')}" in page, name
+
+
+def test_the_version_has_a_changelog_entry():
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    assert re.search(rf"## \[({re.escape(hebnb.__version__)}|Unreleased)\]", changelog)
+
+
+def test_every_module_imports_alone():
+    for module in pkgutil.walk_packages(hebnb.__path__, "hebnb."):
+        importlib.import_module(module.name)
+
+
+def test_importing_hebnb_imports_no_dataframe_library():
+    import subprocess
+    import sys
+
+    code = "import hebnb, sys; print([m for m in ('pandas', 'polars', 'pyarrow', 'matplotlib') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    without = subprocess.run(
+        [sys.executable, "-c", code.replace("import hebnb, sys", "import sklearn.naive_bayes, sys")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert out.stdout == without.stdout
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_flights_in_every_library(backend):
+    X, y = load_flights(backend=backend)
+    assert tuple(X.shape) == (20_000, 10)
+    model = hebnb.NaiveBayes().fit(X, y)
+    assert model.classes_.tolist() == ["late", "ontime"]
+    assert [len(c) for c in model.categories_] == [12, 31, 939, 1111, 16, 2681, 3280, 3, 100, 202]
+
+
+def test_flights_from_an_unknown_library():
+    with pytest.raises(ValueError, match="(?s)backend='panda' is not known.*Did you mean 'pandas'"):
+        load_flights(backend="panda")
+
+
+def test_the_demo_shows_what_it_promises(capsys):
+    demo.main()
+    shown = capsys.readouterr().out
+    ece = {
+        line[:18].strip(): float(line.split()[-2]) for line in shown.splitlines() if re.match(r"(Laplace|HEB)", line)
+    }
+    assert ece["HEB-M (learned)"] < ece["Laplace"] / 2
+    assert ece["HEB-M, weighted"] < ece["HEB-M (learned)"]
+    widths = {len(line) for line in shown.splitlines() if re.match(r"(Laplace|HEB-M[ ,(])", line)}
+    assert len(widths) == 1
+    assert np.all([name in shown for name in demo.FLIGHTS])
