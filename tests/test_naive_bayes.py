@@ -21,6 +21,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from hebnb import HEB, Additive, MEstimate, NaiveBayes
 
+pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+
 SMOOTHINGS = ["heb-m", "heb-u", "laplace", "lidstone", "kt", "m-estimate", "te"]
 
 # Small tables: a text column with gaps, an integer one, and a label; few enough values that all meet.
@@ -181,7 +183,6 @@ class TestAgainstReferences:
             assert_allclose(model.predict_joint_log_proba(new), parts.predict_joint_log_proba(new), rtol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore:Column .* every value is missing")
 class TestLaws:
     @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS), weighting=st.sampled_from([None, "sqrt-mi"]))
     @settings(deadline=None)

@@ -37,7 +37,10 @@ T = TypeVar("T")
 
 
 class Levels(NamedTuple):
-    """A dictionary-encoded column: ``values[codes]``, with −1 for missing. Some values may not occur."""
+    """A dictionary-encoded column: ``values[codes]``, with −1 for missing.
+
+    The values are distinct and in canonical order; some may not occur.
+    """
 
     codes: IntArray
     values: Array
@@ -184,6 +187,20 @@ def read(X: Any) -> Table:
     return Table(tuple(map(Column, names, frame.iter_columns())), len(frame))
 
 
+def in_order(values: list[Any]) -> Array:
+    """Distinct values in canonical order: their own if they have one, else by type and then by text.
+
+    Examples
+    --------
+    >>> in_order(["b", 2, "a", 1])
+    array([1, 2, 'a', 'b'], dtype=object)
+    """
+    try:
+        return _typed(sorted(values))
+    except TypeError:
+        return _typed(sorted(values, key=lambda value: (type(value).__name__, str(value))))
+
+
 def read_labels(y: Any) -> Levels:
     """The target as levels; gaps, continuous targets and wrong shapes are errors.
 
@@ -294,32 +311,59 @@ def _series_levels(series: nw.Series[Any]) -> Levels:
 
 
 def _text_levels(series: nw.Series[Any]) -> Levels:
-    """Strings and categoricals, dictionary-encoded by the library that holds them."""
+    """Strings and categoricals, dictionary-encoded, and where it can also sorted, by the library that holds them."""
     native = series.to_native()
-    if series.implementation.is_pandas():
-        codes, values = native.factorize()
-        return Levels(codes.astype(np.intp, copy=False), values.to_numpy(dtype=object))
     if series.implementation.is_polars():
         import polars as pl
 
         native = native.cast(pl.String)
-        values = native.drop_nulls().unique(maintain_order=True)
+        values = native.drop_nulls().unique().sort()
         codes = native.cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(-1)
-        return Levels(codes.to_numpy(), np.array([*values.to_list(), None], dtype=object)[:-1])
+        return Levels(codes.to_numpy(), _as_objects(values.to_list()))
     if series.implementation.is_pyarrow():
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        native = native.combine_chunks() if isinstance(native, pa.ChunkedArray) else native
+        native = (
+            pa.chunked_array([native]).combine_chunks() if isinstance(native, pa.Array) else native.combine_chunks()
+        )
         coded = native if pa.types.is_dictionary(native.type) else native.dictionary_encode()
+        order = pc.array_sort_indices(coded.dictionary)
         codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return Levels(codes, np.array([*coded.dictionary.to_pylist(), None], dtype=object)[:-1])
+        return _reordered(codes, order.to_numpy(), _as_objects(coded.dictionary.take(order).to_pylist()))
+    if series.implementation.is_pandas():
+        codes, values = native.factorize()
+        if native.dtype == "str":
+            order = values.argsort()
+            return _reordered(codes, order, values[order].to_numpy(dtype=object))
+        return _ordered_levels(codes, values.tolist())
     return _array_levels(_objects(series))
 
 
+def _reordered(codes: IntArray, order: IntArray, values: Array) -> Levels:
+    """Levels whose values were ``values`` before sorting by ``order``."""
+    position = np.empty(len(order) + 1, dtype=np.intp)
+    position[order] = np.arange(len(order))
+    position[-1] = -1
+    return Levels(position.take(codes), values)
+
+
+def _ordered_levels(codes: IntArray, values: list[Any]) -> Levels:
+    """Levels from distinct values that stand in any order."""
+    ordered = in_order(values)
+    number = {value: position for position, value in enumerate(ordered.tolist())}
+    position = np.fromiter((*map(number.__getitem__, values), -1), np.intp, len(values) + 1)
+    return Levels(position.take(codes), ordered)
+
+
 def _objects(series: nw.Series[Any]) -> Array:
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    return values
+    return _as_objects(series.to_list())
+
+
+def _as_objects(values: list[Any]) -> Array:
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def _array_levels(data: Array) -> Levels:
@@ -352,14 +396,15 @@ def _integer_levels(data: Array) -> Levels:
 def _object_levels(data: list[Hashable]) -> Levels:
     number: dict[Hashable, int] = {}
     codes = np.fromiter((number.setdefault(value, len(number)) for value in data), np.intp, len(data))
-    present = [not _is_missing(value) for value in number]
-    renumber = np.where(present, np.cumsum(present) - 1, -1) if present else np.empty(0, dtype=np.intp)
-    values = [value for value, here in zip(number, present, strict=True) if here]
-    return Levels(renumber[codes].astype(np.intp, copy=False), _typed(values))
+    missing = [_is_missing(value) for value in number]
+    if any(missing):
+        present = np.where(missing, -1, np.cumsum(np.logical_not(missing)) - 1)
+        codes = present.take(codes)
+    return _ordered_levels(codes, [value for value, gone in zip(number, missing, strict=True) if not gone])
 
 
 def _typed(values: list[Any]) -> Array:
-    """Objects as an array of the type they share, if it is a plain one that loses nothing."""
+    """Objects as an array of the type they share, if it is a plain one that holds them exactly."""
     kinds = {type(value) for value in values}
     if kinds and (kinds <= {bool, np.bool_} or kinds <= {float, np.float64}):
         return np.array(values, dtype=bool if kinds <= {bool, np.bool_} else float)
@@ -368,9 +413,7 @@ def _typed(values: list[Any]) -> Array:
             return np.array(values, dtype=np.int64)
         except OverflowError:
             pass
-    typed = np.empty(len(values), dtype=object)
-    typed[:] = values
-    return typed
+    return _as_objects(values)
 
 
 def _is_missing(value: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from hebnb import errors
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.errors import InputError, ParameterError
-from hebnb.table import Column, Name, Table
+from hebnb.table import Column, Name, Table, in_order
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 MISSING_POLICIES: tuple[MissingPolicy, ...] = ("category", "ignore", "error")
@@ -43,12 +43,10 @@ class Categories:
 
     @classmethod
     def occurring(cls, codes: IntArray, values: Array, missing: bool = False) -> Categories:
-        """The values that some code points to, sorted; −1, a gap, is a category if ``missing``."""
+        """The values, in order, that some code points to; −1, a gap, is a category if ``missing``."""
         occurs = np.zeros(len(values) + 1, dtype=bool)
         occurs[codes] = True
-        values = values[occurs[:-1]]
-        values = _sorted(values.tolist()) if values.dtype.kind == "O" else np.sort(values)
-        return cls(values, missing and bool(occurs[-1]))
+        return cls(values if occurs[:-1].all() else values[occurs[:-1]], missing and bool(occurs[-1]))
 
     @property
     def size(self) -> int:
@@ -69,7 +67,9 @@ class Categories:
     def encode(self, column: Column) -> IntArray:
         """A code for every row."""
         codes, values = column.levels
-        return _with_missing(self.codes_of(values), self).take(codes, mode="wrap")
+        if values is self.values:  # the column the categories were learned from
+            return np.where(codes < 0, _missing_code(self), codes)
+        return _with_missing(self.codes_of(values), self).take(codes)
 
     def codes_of(self, values: Array) -> IntArray:
         """The code of every value, the silent one where it is not a category."""
@@ -90,7 +90,7 @@ class Categories:
         if self.values.dtype == other.values.dtype and self.values.dtype.kind in "biuf":
             values = np.union1d(self.values, other.values)
         else:
-            values = _sorted({value: None for part in (self, other) for value in part.values.tolist()})
+            values = in_order(list({value: None for part in (self, other) for value in part.values.tolist()}))
         return Categories(values, self.missing or other.missing)
 
     @cached_property
@@ -329,17 +329,6 @@ def _missing_code(feature: Feature) -> int:
 def _with_missing(codes: IntArray, feature: Feature) -> IntArray:
     """IntArray by level with that of a missing value appended, where index −1 finds it."""
     return np.append(codes, _missing_code(feature))
-
-
-def _sorted(values: Iterable[Any]) -> Array:
-    """Values in a canonical order: their own if they have one, else by type and then by text."""
-    try:
-        ordered = sorted(values)
-    except TypeError:
-        ordered = sorted(values, key=lambda value: (type(value).__name__, str(value)))
-    array = np.empty(len(ordered), dtype=object)
-    array[:] = ordered
-    return array
 
 
 def _positions(listed: Iterable[Any], names: tuple[Name, ...]) -> set[Name]:
