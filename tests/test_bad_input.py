@@ -75,7 +75,7 @@ def test_a_fitted_model_survives_bad_data(case):
         ([1, np.inf, 1], "negative, infinite or missing"),
         ([1, 1], "X has 3 rows but sample_weight has 2"),
         ([[1], [1], [1]], "must be 1D"),
-        ([0, 0, 0], "Every sample_weight is zero"),
+        ([0, 0, 0], "sum of sample_weight is zero"),
     ],
 )
 def test_bad_weights(weights, message):
@@ -122,7 +122,7 @@ def test_predict_on_bad_tables():
     with pytest.raises(InputError, match="0 rows"):
         model.predict(X[:0])
     floats = NaiveBayes().fit(np.linspace(0, 1, 30)[:, np.newaxis], [0, 1] * 15)
-    with pytest.raises(InputError, match="Column 0: its values are not numbers"):
+    with pytest.raises(InputError, match="Column 0: its values are not all numbers"):
         floats.predict([["a"]])
     with pytest.raises(InputError, match="Column 0: some values are infinite"):
         floats.predict([[np.inf]])

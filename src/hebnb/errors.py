@@ -64,4 +64,9 @@ def unknown_name(argument: str, given: object, known: list[str]) -> ParameterErr
     """The error for a name that is not on a short list: it shows the list, and the nearest name."""
     near = get_close_matches(str(given), known, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else None
-    return ParameterError(f"{argument}={given!r} is not known. Known: {', '.join(map(repr, known))}.", hint)
+    return ParameterError(f"{argument}={given!r} is not known. Known: {_shown(known)}.", hint)
+
+
+def _shown(names: list[str], most: int = 20) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hebnb import errors
 from hebnb.arrays import Array, FloatArray
+from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import InputError, ParameterError
 from hebnb.probability import joint_log_scores, log_scores, posterior_mean
 from hebnb.smoothing import Smoother, smoother
-from hebnb.table import Name, Table, as_array, read, read_labels
+from hebnb.table import Table, as_array, read, read_labels, read_weights
 from hebnb.vocabulary import Categories, MissingPolicy, Reading, Vocabulary
 from hebnb.weighting import feature_weights
 
@@ -172,7 +173,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts = self._count(table, y, sample_weight, known.vocabulary if known is not None else None)
         allowed: Categories | None = getattr(self, "_allowed", None)
         if classes is not None:
-            given = Categories.occurring(*read_labels(classes))
+            given = Categories.occurring(*read_labels(classes, name="classes"))
             if allowed is not None and not np.array_equal(allowed.values, given.values):
                 raise InputError("classes differ from those of the first call.", "Give them once, or the same again.")
             allowed = given
@@ -260,12 +261,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def feature_log_prob_(self) -> list[FloatArray]:
         """Log probability of each category given the class."""
         counts = self._fitted_counts("feature_log_prob_")
-        return [
-            np.log(posterior_mean(dense(table), total, mean[:, np.newaxis], m)).T
-            for table, total, mean, m in zip(
-                counts.tables, counts.totals.T, self.prior_mean_, self.concentration_.T, strict=True
-            )
-        ]
+        parts = zip(counts.tables, counts.totals.T, self.prior_mean_, self.concentration_.T, strict=True)
+        with np.errstate(divide="ignore"):  # a bin without rows has probability 0 where the prior says so
+            return [
+                np.log(posterior_mean(dense(table), total, mean[:, np.newaxis], m)).T for table, total, mean, m in parts
+            ]
 
     @property
     def shrinkage_(self) -> FloatArray:
@@ -288,19 +288,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Encode and count; ``known`` is the vocabulary of earlier batches."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels, label_values = read_labels(y)
-        weights = _read_weights(sample_weight)
-        for name, length in (("y", len(labels)), ("sample_weight", table.n_rows if weights is None else len(weights))):
-            if length != table.n_rows:
-                raise InputError(f"X has {table.n_rows} rows but {name} has {length}.")
         if not table.n_rows:
             raise _no_rows()
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            if not kept.any():
-                raise InputError("Every sample_weight is zero.", "At least one row must count.")
-            table, labels, weights = table.rows(kept), labels[kept], weights[kept]
-        vocabulary = Vocabulary.learn(table, self._reading(), weights) if known is None else known.relearn(table)
+        weights = read_weights(sample_weight, table.n_rows)
+        kept = None if weights is None or weights.all() else weights > 0
+        labels, label_values = read_labels(y, table.n_rows, kept)
+        if weights is not None and kept is not None:
+            table, weights = table.rows(kept), weights[kept]
+        reading = Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
+        vocabulary = Vocabulary.learn(table, reading, weights) if known is None else known.relearn(table)
         return Counts.of(vocabulary, vocabulary.encode(table), labels, label_values, weights)
 
     def _learn(self, counts: Counts, X: Any, first: bool = True) -> Self:
@@ -308,7 +304,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rule = smoother(self.smoothing)
         log_prior = self._log_prior(counts)
         concentration = rule.concentration(counts)
-        means = [rule.mean(pooled, max(pooled.sum(), 1), max(len(pooled), 1)) for pooled in counts.pooled]
+        means = [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
         weights = feature_weights(self.weighting, counts)
         scores = tuple(
             log_scores(*parts)
@@ -331,7 +327,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.class_prior is None:
             smoothed = posterior_mean(counts.class_count, counts.class_count.sum(), 1 / n_classes, float(n_classes))
             return np.log(smoothed)
-        prior = np.asarray(self.class_prior, dtype=float)
+        try:
+            prior = np.asarray(self.class_prior, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"class_prior={self.class_prior!r} must be one probability a class.") from error
         if prior.shape != (n_classes,):
             raise ParameterError(f"class_prior has shape {prior.shape} but there are {n_classes} classes.")
         if not (prior >= 0).all() or not np.isclose(prior.sum(), 1):
@@ -340,24 +339,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             log_prior: FloatArray = np.log(prior)
         return log_prior
 
-    def _reading(self) -> Reading:
-        return Reading(
-            self.categorical_features, self.numeric_features or (), self.n_bins, self.bin_edges, self.missing
-        )
-
     def _check_features(self, X: Any, table: Table) -> None:
-        """Compare columns with those of fit as scikit-learn does, and name the first one out of place."""
+        """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
+        now, then = table.names, self.counts_.vocabulary.names
+        complaint = ""
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
-            if "must be in the same order" not in str(error):
-                raise
-            pairs = zip(table.names, self.feature_names_in_, strict=True)
-            wrong, right = next((now, then) for now, then in pairs if now != then)
-            raise InputError(
-                f"{str(error).rstrip()}\n{errors.column(wrong)} stands where {right!r} stood at fit.",
-                "Select the columns as at fit: X[list(model.feature_names_in_)].",
-            ) from error
+            complaint = str(error)
+        positions = tuple(range(len(now))), tuple(range(len(then)))
+        if now not in positions and then not in positions:  # both have names; scikit-learn compares only strings
+            moved = next((pair for pair in zip(now, then, strict=False) if pair[0] != pair[1]), None)
+            if moved:
+                complaint += f"{errors.column(moved[0])} stands where {moved[1]!r} stood at fit."
+        if complaint:
+            raise InputError(complaint.rstrip(), "Pass the columns of fit, in their order.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -365,19 +361,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _read_weights(sample_weight: Any) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.ndim != 1:
-        raise InputError(f"sample_weight must be 1D, got {weights.ndim}D.", "One weight for every row.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(
-            "sample_weight has negative, infinite or missing values.", "A weight says how often a row counts."
-        )
-    return weights
 
 
 def _no_rows() -> InputError:

@@ -68,16 +68,20 @@ class SparseScores:
 
 
 def log_scores(table: CountTable, total: FloatArray, mean: FloatArray, m: FloatArray, weight: float) -> ScoreTable:
-    """``weight`` times the log posterior mean of one feature, for every category (K) and class (C)."""
+    """``weight`` times the log posterior mean of one feature, for every category (K) and class (C).
+
+    A category that no row has (an empty bin) and that the prior gives no mass says nothing about the class.
+    """
     if isinstance(table, csr_array):
         value, class_, count = nonzero_cells(table)
         of_class = weight * np.log(posterior_mean(0.0, total, 1.0, m))
-        of_value = weight * np.log(mean)
+        of_value = weight * np.log(np.where(mean > 0, mean, 1.0))
         seen = weight * np.log(posterior_mean(count, total[class_], mean[value], m[class_]))
         excess = seen - of_class[class_] - of_value[value]
         return SparseScores(of_class, of_value, csr_array((excess, (value, class_)), shape=table.shape))
     scores = np.zeros((table.shape[0] + 1, table.shape[1]))
-    scores[:-1] = weight * np.log(posterior_mean(table, total, mean[:, np.newaxis], m))
+    possible = np.flatnonzero(mean)
+    scores[possible] = weight * np.log(posterior_mean(table[possible], total, mean[possible, np.newaxis], m))
     return DenseScores(scores)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -46,8 +47,8 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
     def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
         """θ of categories with these counts over all classes, in features with that total and number of categories."""
         if self.prior_mean == "marginal":
-            return pooled / total
-        return np.zeros_like(pooled) + 1 / size
+            return pooled / np.maximum(total, np.finfo(float).tiny)
+        return np.zeros_like(pooled) + 1 / np.maximum(size, 1)
 
 
 class Additive(Smoother):
@@ -72,7 +73,7 @@ class Additive(Smoother):
     def concentration(self, counts: Counts) -> FloatArray:
         """``alpha · K`` for every class."""
         _require_positive("alpha", self.alpha)
-        return np.tile(self.alpha * counts.sizes, (counts.classes.size, 1))
+        return np.tile(self.alpha * np.maximum(counts.sizes, 1), (counts.classes.size, 1))
 
 
 class MEstimate(Smoother):
@@ -142,18 +143,18 @@ class HEB(Smoother):
         solve = self._solver()
         n_classes, n_features = counts.classes.size, len(counts.tables)
         m = solve(self._evidence(counts)).reshape(n_features, n_classes).T
-        return np.where(counts.totals < self.low_count, counts.sizes, m)
+        return np.where(counts.totals < self.low_count, np.maximum(counts.sizes, 1), m)
 
     def _solver(self) -> Callable[[Evidence], FloatArray]:
         if self.prior_mean not in ("marginal", "uniform"):
             raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
-        low, high = self.bounds
-        if not 0 < low <= high < np.inf:
+        low, high = self.bounds if isinstance(self.bounds, Sequence) and len(self.bounds) == 2 else (None, None)
+        if not (_is_positive(low) and _is_positive(high) and low <= high):
             raise ParameterError(f"bounds={self.bounds!r} must be two positive numbers in ascending order.")
-        if self.max_iter < 1:
-            raise ParameterError(f"max_iter={self.max_iter!r} must be at least 1.")
-        if self.low_count < 0:
-            raise ParameterError(f"low_count={self.low_count!r} must not be negative.")
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+            raise ParameterError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
+        if not (self.low_count == 0 or _is_positive(self.low_count)):
+            raise ParameterError(f"low_count={self.low_count!r} must be a number that is not negative.")
         if self.solver == "exact":
             return lambda evidence: maximize(evidence, (low, high), self.max_iter)
         if self.solver == "minka":
@@ -205,6 +206,10 @@ def smoother(smoothing: str | Smoother) -> Smoother:
     raise errors.unknown_name("smoothing", smoothing, list(_NAMED))
 
 
-def _require_positive(name: str, value: float) -> None:
-    if not 0 < value < np.inf:
+def _require_positive(name: str, value: object) -> None:
+    if not _is_positive(value):
         raise ParameterError(f"{name}={value!r} must be a positive number.")
+
+
+def _is_positive(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and 0 < float(value) < np.inf

@@ -7,7 +7,7 @@ contributes nothing (an unseen category, an ignored gap) gets the code K, the *s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,8 +17,9 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.columns import Column, Name, in_order
 from hebnb.errors import InputError, ParameterError
-from hebnb.table import Column, Name, Table, in_order
+from hebnb.table import Table, as_array
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 MISSING_POLICIES: tuple[MissingPolicy, ...] = ("category", "ignore", "error")
@@ -114,6 +115,7 @@ class Bins:
 
     edges: FloatArray
     missing: bool
+    of_times: bool = False
 
     @property
     def size(self) -> int:
@@ -123,12 +125,22 @@ class Bins:
     @property
     def labels(self) -> Array:
         """The bins by code, as text; the missing one is None."""
-        ends = [f"{edge:.6g}" for edge in self.edges]
+        ends = self._edge_texts()
         inner = [f"{low} – {high}" for low, high in pairwise(ends)]
         bins = [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"] if ends else ["any number"]
         labels = np.empty(self.size, dtype=object)
         labels[: len(bins)] = bins
         return labels
+
+    def _edge_texts(self) -> list[str]:
+        if self.of_times:
+            return [str(time) for time in self.edges.astype("M8[us]").astype("M8[s]")]
+        texts: list[str] = []
+        for digits in (6, 9, 12, 17):  # as few as tell the edges apart
+            texts = [f"{edge:.{digits}g}" for edge in self.edges]
+            if len(set(texts)) == len(texts):
+                break
+        return texts
 
     def encode(self, column: Column) -> IntArray:
         """A code for every row."""
@@ -150,12 +162,15 @@ Feature: TypeAlias = Categories | Bins
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns are to be read: which are categories, which are cut into bins, and what a gap means."""
+    """How columns are to be read: which are categories, which are cut into bins, and what a gap means.
 
-    categorical: Literal["auto", "all"] | Sequence[Name] = "auto"
-    numeric: Sequence[Name] = ()
+    The fields are the parameters of the estimators, as the user gave them.
+    """
+
+    categorical_features: Any = "auto"
+    numeric_features: Any = None
     n_bins: int = 10
-    edges: Mapping[Name, Sequence[float]] | None = None
+    bin_edges: Any = None
     missing: MissingPolicy = "category"
 
     def __post_init__(self) -> None:
@@ -163,30 +178,36 @@ class Reading:
             raise errors.unknown_name("missing", self.missing, list(MISSING_POLICIES))
         if not isinstance(self.n_bins, int | np.integer) or self.n_bins < 2:
             raise ParameterError(f"n_bins={self.n_bins!r} must be an integer of at least 2.")
-        if isinstance(self.categorical, str) and self.categorical not in ("auto", "all"):
-            raise errors.unknown_name("categorical_features", self.categorical, ["auto", "all"])
+        if isinstance(self.categorical_features, str) and self.categorical_features not in ("auto", "all"):
+            raise errors.unknown_name("categorical_features", self.categorical_features, ["auto", "all"])
+        if self.bin_edges is not None and not isinstance(self.bin_edges, Mapping):
+            raise ParameterError(f"bin_edges={self.bin_edges!r} must be a dict of column to edges.")
 
     def cuts(self, names: tuple[Name, ...]) -> Callable[[Column], bool]:
         """A function that says whether a column of this table is cut into bins rather than read as categories."""
-        forced = {position for listed in (self.numeric, self.edges or ()) for position in _positions(listed, names)}
-        if self.categorical == "all":
+        forced = _listed("numeric_features", self.numeric_features, names) | self.edges(names).keys()
+        kept: set[Name] = set()
+        if not isinstance(self.categorical_features, str):
+            kept = _listed("categorical_features", self.categorical_features, names)
+        elif self.categorical_features == "all":
             kept = set(names) - forced
-        elif self.categorical == "auto":
-            kept = set()
-        else:
-            kept = _positions(self.categorical, names)
         both = sorted(map(str, forced & kept))
         if both:
             raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
         return lambda column: column.name in forced or (column.name not in kept and column.is_continuous)
 
-    def given_edges(self, names: tuple[Name, ...]) -> dict[Name, FloatArray]:
+    def edges(self, names: tuple[Name, ...]) -> dict[Name, FloatArray]:
         """The edges the user gave, checked, by column name."""
-        given = {}
-        for key, edges in (self.edges or {}).items():
-            (name,) = _positions([key], names)
-            given[name] = np.asarray(edges, dtype=float)
-            if given[name].ndim != 1 or not np.isfinite(given[name]).all() or (np.diff(given[name]) <= 0).any():
+        given: dict[Name, FloatArray] = {}
+        for key, values in (self.bin_edges or {}).items():
+            (name,) = _listed("bin_edges", [key], names)
+            if name in given:
+                raise ParameterError(f"bin_edges gives edges for column {name!r} twice.")
+            edges = as_array(values)
+            if edges.ndim != 1 or not len(edges):
+                raise ParameterError(f"bin_edges[{key!r}] must be a list of numbers.")
+            given[name] = Column(f"bin_edges[{key!r}]", edges).numbers.copy()
+            if not (np.diff(given[name], prepend=-np.inf) > 0).all():
                 raise ParameterError(f"bin_edges[{key!r}] must be finite and increasing.")
         return given
 
@@ -202,11 +223,12 @@ class Vocabulary:
     @classmethod
     def learn(cls, table: Table, reading: Reading, weights: FloatArray | None = None) -> Vocabulary:
         """The categories and bins of a training table; a weight counts a row that many times in the quantiles."""
-        cut, edges = reading.cuts(table.names), reading.given_edges(table.names)
+        cut, edges = reading.cuts(table.names), reading.edges(table.names)
 
         def feature(column: Column) -> Feature:
             if column.name in edges:
-                return Bins(edges[column.name], _has_missing(column.numbers, reading.missing, column.name))
+                missing = _has_missing(column.numbers, reading.missing, column.name)
+                return Bins(edges[column.name], missing, column.holds_times)
             if cut(column):
                 return _learn_bins(column, reading, weights)
             return _learn_categories(column, reading.missing)
@@ -220,7 +242,7 @@ class Vocabulary:
 
         def feature(column: Column, known: Feature) -> Feature:
             if isinstance(known, Bins):
-                return Bins(known.edges, _has_missing(column.numbers, self.missing, column.name))
+                return replace(known, missing=_has_missing(column.numbers, self.missing, column.name))
             return _learn_categories(column, self.missing)
 
         return Vocabulary(self.names, tuple(table.map(feature, self.features)), self.missing)
@@ -280,29 +302,32 @@ def _learn_bins(column: Column, reading: Reading, weights: FloatArray | None) ->
     else:
         order = np.argsort(numbers[present], kind="stable")
         ordered, weight = numbers[present][order], weights[present][order]
-    distinct = ordered[np.diff(ordered, prepend=-np.inf) > 0]
-    if len(distinct) <= reading.n_bins:
-        return Categories(distinct, missing)
-    return Bins(quantile_edges(ordered, weight, reading.n_bins), missing)
+    if np.count_nonzero(np.diff(ordered)) < reading.n_bins:
+        return _learn_categories(column, reading.missing)
+    return Bins(quantile_edges(ordered, weight, reading.n_bins), missing, column.holds_times)
 
 
 def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:
-    """Distinct inner quantiles k/n_bins of sorted values: the smallest value with at least that share at or below it.
+    """At most ``n_bins − 1`` edges near the quantiles of sorted values.
 
-    This definition, unlike an interpolating one, sees no difference between a weight of 2 and a repeated row, and an
-    edge is always a value that occurred. A value that fills several bins gets one to itself.
+    A quantile is the smallest value with at least that share at or below it. This definition, unlike an interpolating
+    one, sees no difference between a weight of 2 and a repeated row, and an edge is always a value that occurred. A
+    value on which several quantiles fall, or the last one when it is the largest, gets a bin to itself: the value
+    before it becomes an edge too.
 
     Examples
     --------
     >>> import numpy as np
     >>> quantile_edges(np.arange(1.0, 13.0), np.ones(12), 4)
     array([3., 6., 9.])
-    >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]), np.ones(6), 3)
-    array([0., 1.])
+    >>> quantile_edges(np.array([-2.0, -1.0, 0.0, 0.0, 0.0, 1.0]), np.ones(6), 4)
+    array([-1.,  0.])
     """
     below = np.cumsum(weights)
-    shares = np.arange(1, n_bins) * below[-1] / n_bins
-    edges = np.unique(ordered[np.searchsorted(below, shares)])
+    quantiles = ordered[np.searchsorted(below, np.arange(1, n_bins) * below[-1] / n_bins)]
+    heavy = quantiles[quantiles == np.append(quantiles[1:], ordered[-1])]
+    before = np.searchsorted(ordered, heavy) - 1
+    edges = np.unique(np.concatenate([quantiles, ordered[before[before >= 0]]]))
     inner: FloatArray = edges[edges < ordered[-1]]
     return inner
 
@@ -331,14 +356,23 @@ def _with_missing(codes: IntArray, feature: Feature) -> IntArray:
     return np.append(codes, _missing_code(feature))
 
 
-def _positions(listed: Iterable[Any], names: tuple[Name, ...]) -> set[Name]:
-    """Columns given by name, or by position where that is not a name."""
-    found = set()
-    for item in listed:
+def _listed(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:
+    """The columns that an argument lists by name, by position where that is not a name, or by a mask."""
+    if listed is None:
+        return set()
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
+        raise ParameterError(f"{argument}={listed!r} must be a list of column names or positions.")
+    items = list(listed)
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        if len(items) != len(names):
+            raise ParameterError(f"{argument} is a mask of {len(items)} for {len(names)} columns.")
+        return {name for name, marked in zip(names, items, strict=True) if marked}
+    found: set[Name] = set()
+    for item in items:
         if item in names:
             found.add(item)
         elif isinstance(item, int | np.integer) and -len(names) <= item < len(names):
             found.add(names[int(item)])
         else:
-            raise errors.unknown_name("column", item, [str(name) for name in names])
+            raise errors.unknown_name(f"column in {argument}", item, [str(name) for name in names])
     return found
