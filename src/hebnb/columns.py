@@ -159,9 +159,15 @@ def _dictionary_levels(series: Series) -> Levels:
         import polars as pl
 
         native = native.cast(pl.String)
-        values = native.drop_nulls().unique().sort()
-        codes = native.cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(-1)
-        return Levels(codes.to_numpy(), _as_objects(values.to_list()))
+        if hasattr(pl, "Categories"):  # since Polars 1.32: a dictionary of the column's own
+            coded = native.cast(pl.Categorical(pl.Categories.random()))
+            codes, values = coded.to_physical(), coded.dtype.categories.to_series()
+        else:
+            values = native.drop_nulls().unique(maintain_order=True)
+            codes = native.cast(pl.Enum(values)).to_physical()
+        order = values.arg_sort()
+        codes = codes.cast(pl.Int64).fill_null(-1).to_numpy()
+        return _reordered(codes, order.to_numpy(), _as_objects(values.gather(order).to_list()))
     if series.implementation.is_pyarrow() and series.dtype == nw.String:
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -202,7 +208,8 @@ def _integer_levels(data: Array) -> Levels:
         data = data.astype(np.int64)
     if high - low <= max(_WIDEST_RANGE * len(data), _SMALL_RANGE):
         values = np.arange(low, high + 1, dtype=data.dtype)
-        return Levels((data - data.dtype.type(low)).astype(np.intp, copy=False), values)
+        codes = data - data.dtype.type(low) if low else data
+        return Levels(codes.astype(np.intp, copy=False), values)
     values, codes = np.unique(data, return_inverse=True)
     return Levels(codes.astype(np.intp, copy=False), values)
 

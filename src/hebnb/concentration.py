@@ -138,10 +138,11 @@ def merge_cells(
     if not ((whole_count == count).all() and (whole_pooled == pooled).all()):
         return unmerged
     _, many_pooled, many_counts = (int(bound) for bound in high)
-    key, multiplicity = np.unique(
-        (problem * many_pooled + whole_pooled) * many_counts + whole_count, return_counts=True
-    )
-    key, one_count = np.divmod(key, many_counts)
+    key = (problem * many_pooled + whole_pooled) * many_counts + whole_count
+    key.sort()
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    multiplicity = np.diff(first, append=len(key))
+    key, one_count = np.divmod(key[first], many_counts)
     one_problem, one_pooled = np.divmod(key, many_pooled)
     return one_problem, one_pooled.astype(float), one_count.astype(float), multiplicity.astype(float)
 

@@ -130,8 +130,10 @@ def tabulate(codes: IntArray, classes: IntArray, shape: tuple[int, int], weights
     """The weight of every (category, class); silent codes, K, count nowhere."""
     n_values, n_classes = shape
     if _dense_fits((n_values + 1, n_classes), len(codes)):
-        cells = np.bincount(codes * n_classes + classes, weights, (n_values + 1) * n_classes)
-        return compact(cells.reshape(-1, n_classes)[:n_values].astype(float))
+        cell = codes * n_classes
+        cell += classes
+        table = np.bincount(cell, weights, (n_values + 1) * n_classes).reshape(-1, n_classes)
+        return compact(table[:n_values].astype(float))
     weights = np.ones(len(codes)) if weights is None else weights
     return compact(csr_array((weights, (codes, classes)), shape=(n_values + 1, n_classes))[:n_values])
 
@@ -149,9 +151,9 @@ def nonzero_cells(table: CountTable) -> tuple[IntArray, IntArray, FloatArray]:
         cells = table.tocoo()
         return cells.row.astype(np.intp), cells.col.astype(np.intp), cells.data
     flat = table.ravel()
-    at = np.flatnonzero(flat)
-    value, class_ = np.divmod(at, table.shape[1])
-    return value, class_, flat[at]
+    at = np.flatnonzero(flat != 0)  # of booleans: several times faster
+    value = at // table.shape[1]
+    return value, at - value * table.shape[1], flat[at]
 
 
 def dense(table: CountTable) -> FloatArray:

@@ -69,7 +69,7 @@ class Categories:
         """A code for every row."""
         codes, values = column.levels
         if values is self.values:  # the column the categories were learned from
-            return np.where(codes < 0, _missing_code(self), codes)
+            return codes if codes.min() >= 0 else np.where(codes < 0, _missing_code(self), codes)
         return _with_missing(self.codes_of(values), self).take(codes)
 
     def codes_of(self, values: Array) -> IntArray:
