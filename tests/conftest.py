@@ -1,5 +1,9 @@
 """Tables of every kind, from the same columns."""
 
+import os
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn then runs its array checks too
+
 import numpy as np
 import pytest
 

@@ -44,11 +44,11 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
     def concentration(self, counts: Counts) -> FloatArray:
         """m for every class and feature, as an array of shape (C, F)."""
 
-    def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
-        """θ of categories with these counts over all classes, in features with that total and number of categories."""
+    def mean(self, pooled: FloatArray, total: float, size: int) -> FloatArray:
+        """θ of categories with these counts over all classes, in a feature with that total and that many categories."""
         if self.prior_mean == "marginal":
-            return pooled / np.maximum(total, np.finfo(float).tiny)
-        return np.zeros_like(pooled) + 1 / np.maximum(size, 1)
+            return pooled / total if total else pooled
+        return np.full(len(pooled), 1 / max(size, 1))
 
 
 class Additive(Smoother):
@@ -164,16 +164,16 @@ class HEB(Smoother):
     def _evidence(self, counts: Counts) -> Evidence:
         """The cells and totals of every (feature, class), numbered feature by feature."""
         n_classes = counts.classes.size
-        cells: list[tuple[IntArray, FloatArray, FloatArray]] = []
-        for f, (table, pool) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
-            value, class_, n = nonzero_cells(table)
-            cells.append((f * n_classes + class_, pool[value], n))
-        problem, pooled, count = (np.concatenate(part) for part in zip(*cells, strict=True))
-        cell, pooled, count, multiplicity = merge_cells(problem, pooled, count)
+        terms: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+        for f, (table, pooled) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
+            value, class_, count = nonzero_cells(table)
+            class_, pool, count, multiplicity = merge_cells(class_, pooled[value], count)
+            mean = self.mean(pool, pooled.sum(), len(pooled))
+            terms.append((f * n_classes + class_, mean, count, multiplicity))
+        cell, mean, count, multiplicity = (np.concatenate(part) for part in zip(*terms, strict=True))
         total = counts.totals.T.ravel()
         some = np.flatnonzero(total)
         ones = np.ones(len(some))
-        mean = self.mean(pooled, counts.totals.sum(axis=0)[cell // n_classes], counts.sizes[cell // n_classes])
         return Evidence(
             cells=Terms(cell, mean, count, multiplicity, total.size),
             totals=Terms(some, ones, total[some], ones, total.size),
