@@ -1,5 +1,7 @@
 """The evidence against slow references and finite differences; the solver against grids and the paper's iteration."""
 
+from unittest.mock import patch
+
 import mpmath
 import numpy as np
 import pytest
@@ -155,7 +157,8 @@ def test_merging_changes_no_sum(cells, unit):
     """Whole counts are merged and fractional ones are not; either way the evidence is the same."""
     problem, count, extra = map(np.array, zip(*cells, strict=True))
     pooled, count = unit * (count + extra), unit * count
-    merged = merge_cells(problem, pooled, count)
+    with patch("hebnb.concentration._WORTH_MERGING", 1):
+        merged = merge_cells(problem, pooled, count)
     m = np.array([0.3, 2.0, 50.0, 700.0])
     before = Terms(problem, pooled / 10, count, np.ones(len(cells)), 4)
     after = Terms(merged[0], merged[1] / 10, merged[2], merged[3], 4)
@@ -178,5 +181,6 @@ def test_merged_cells_do_not_grow_with_the_number_of_categories():
 
 
 def test_numbers_too_large_to_pack_are_left_apart():
-    huge = np.array([2.0**40, 2.0**40])
-    assert len(merge_cells(np.zeros(2, dtype=int), huge, huge)[0]) == 2
+    many = np.zeros(2000, dtype=int)
+    assert len(merge_cells(many, np.full(2000, 2.0**20), np.full(2000, 2.0**20))[0]) == 1
+    assert len(merge_cells(many, np.full(2000, 2.0**40), np.full(2000, 2.0**40))[0]) == 2000

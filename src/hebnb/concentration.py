@@ -20,6 +20,8 @@ from hebnb.arrays import FloatArray, IntArray
 
 # Newton converges quadratically: a step this small leaves an error near its square.
 _SMALL_STEP = 1e-6
+# Fewer cells than this are evaluated sooner than merged.
+_WORTH_MERGING = 1000
 # Sums that agree to this relative accuracy are equal: their difference is rounding.
 _ROUNDING = 8 * np.finfo(float).eps
 
@@ -121,15 +123,15 @@ def merge_cells(
     """Replace cells of one problem with the same pooled count and count by one, with a multiplicity.
 
     θ depends on a category only through its pooled count, so such cells are the same term. Their number is bounded
-    by what counts can occur, not by how many categories there are. Fractional counts hardly ever coincide: they, and
-    numbers too large to pack into one integer, are left as they are.
+    by what counts can occur, not by how many categories there are. Fractional counts hardly ever coincide: they,
+    short lists, and numbers too large to pack into one integer are left as they are.
 
     Returns
     -------
     problem, pooled, count, multiplicity
     """
     unmerged = problem, pooled, count, np.ones(len(count))
-    if not len(count):
+    if len(count) < _WORTH_MERGING:
         return unmerged
     high = np.array([problem.max(), pooled.max(), count.max()], dtype=float) + 1
     if high.prod() >= 2.0**62:
@@ -138,9 +140,11 @@ def merge_cells(
     if not ((whole_count == count).all() and (whole_pooled == pooled).all()):
         return unmerged
     _, many_pooled, many_counts = (int(bound) for bound in high)
-    key = (problem * many_pooled + whole_pooled) * many_counts + whole_count
+    key = whole_count
+    key += whole_pooled * many_counts
+    key += problem * (many_pooled * many_counts)
     key.sort()
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
     multiplicity = np.diff(first, append=len(key))
     key, one_count = np.divmod(key[first], many_counts)
     one_problem, one_pooled = np.divmod(key, many_pooled)

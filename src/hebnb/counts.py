@@ -85,12 +85,12 @@ class Counts:
     @cached_property
     def pooled(self) -> tuple[FloatArray, ...]:
         """For every feature, the count of each category over all classes."""
-        return tuple(np.asarray(table.sum(axis=1), dtype=float) for table in self.tables)
+        return tuple(np.asarray(table @ np.ones(table.shape[1])) for table in self.tables)
 
     @cached_property
     def totals(self) -> FloatArray:
         """The weight of the rows of each class that have a known value of each feature, of shape (C, F)."""
-        return np.stack([np.asarray(table.sum(axis=0), dtype=float) for table in self.tables], axis=1)
+        return np.stack([np.asarray(table.T @ np.ones(table.shape[0])) for table in self.tables], axis=1)
 
     @property
     def sizes(self) -> FloatArray:
