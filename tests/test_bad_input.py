@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
-from hebnb import HEB, Additive, HebnbError, InputError, MEstimate, NaiveBayes, ParameterError
+from hebnb import HEB, Additive, InputError, MEstimate, NaiveBayes, ParameterError
 
 X = np.array([["a", "p"], ["b", "q"], ["a", "q"]], dtype=object)
 Y = [0, 1, 0]
@@ -32,6 +32,7 @@ BAD_DATA = {
     "one dimension": (lambda: (np.array(["a", "b", "c"]), Y), "Reshape your data"),
     "three dimensions": (lambda: (np.zeros((3, 2, 2)), Y), "got 3D"),
     "sparse": (lambda: (csr_array(np.eye(3)), Y), "sparse matrix.*\nHint: Pass the original columns"),
+    "ragged": (lambda: ([["a", "b"], ["c"]], [0, 1]), "rows of X have different lengths"),
     "complex": (lambda: (np.ones((3, 1), dtype=complex), Y), "Complex data not supported"),
     "lazy": (lambda: (lazy(), Y), "lazy table.\nHint: Collect it"),
     "infinite": (lambda: (np.array([[1.0], [np.inf], [0.5]]), Y), "Column 0: some values are infinite"),
@@ -55,13 +56,17 @@ def test_bad_data(case, method):
         getattr(NaiveBayes(), method)(bad_X, bad_y)
 
 
-@pytest.mark.parametrize("case", BAD_DATA)
-def test_a_fitted_model_survives_bad_data(case):
-    bad_X, bad_y = BAD_DATA[case][0]()
+@pytest.mark.parametrize("case", [*BAD_DATA, "weights", "parameters"])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_fitted_model_survives_bad_data(case, method):
+    bad_X, bad_y = BAD_DATA[case][0]() if case in BAD_DATA else (X, Y)
+    weights = [1, -1, 1] if case == "weights" else None
     model = NaiveBayes().fit(X, Y)
+    if case == "parameters":
+        model.set_params(smoothing="nonsense")
     before = dict(vars(model))
     with pytest.raises(ValueError):  # noqa: PT011 (the message is checked above)
-        model.fit(bad_X, bad_y)
+        getattr(model, method)(bad_X, bad_y, sample_weight=weights)
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is value for name, value in before.items())
     assert_array_equal(model.predict(X), Y)
@@ -88,6 +93,8 @@ def test_bad_weights(weights, message):
     [
         ({"smoothing": "laplas"}, "(?s)Known: 'heb-m', .*'te'.*Did you mean 'laplace'"),
         ({"smoothing": 3}, "smoothing=3 is not known"),
+        ({"smoothing": "HEB-M"}, "Did you mean 'heb-m'"),
+        ({"smoothing": HEB}, r"Pass an object: HEB\(\)"),
         ({"smoothing": Additive(0)}, "alpha=0 must be a positive number"),
         ({"smoothing": MEstimate(-1)}, "m=-1 must be a positive number"),
         ({"smoothing": HEB(prior_mean="median")}, "prior_mean='median' is not known"),
@@ -126,8 +133,3 @@ def test_predict_on_bad_tables():
         floats.predict([["a"]])
     with pytest.raises(InputError, match="Column 0: some values are infinite"):
         floats.predict([[np.inf]])
-
-
-def test_every_error_is_one_of_ours():
-    assert issubclass(InputError, HebnbError)
-    assert issubclass(ParameterError, ValueError)

@@ -83,6 +83,7 @@ def test_labels_of_any_sort():
         (([0], [[0.2, 0.8]]), "2 columns for 1 labels"),
         (([0, 2], [[0.2, 0.8]] * 2, [0, 1]), "label 2"),
         (([0, 1], [[2, -1]] * 2), "not probabilities"),
+        (([0, 1], [[0.2, 0.2]] * 2), "not probabilities"),
         (([], np.empty((0, 2))), "empty"),
     ],
 )

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import BACKENDS, make_table
 from hebnb import NaiveBayes
-from hebnb.vocabulary import quantile_edges
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -80,14 +79,12 @@ def test_an_empty_bin_is_no_catastrophe(smoothing):
     assert_allclose(np.exp(model.feature_log_prob_[0]).sum(axis=1), 1)
 
 
-def test_a_value_that_fills_bins_gets_one_to_itself():
+def test_a_value_that_is_nearly_all_gets_a_bin_to_itself():
     rng = np.random.default_rng(0)
-    for heavy in (1.0, 0.5, 0.0):
-        values = np.where(rng.random(1000) < 0.5, rng.random(1000), heavy)
-        edges = quantile_edges(np.sort(values), np.ones(1000), 10)
-        assert len(edges) < 10
-        own = values[np.searchsorted(edges, values) == np.searchsorted(edges, heavy)]
-        assert_array_equal(own, heavy)
+    rare = rng.random(1000) < 0.05
+    for heavy in (1.0, 0.0):
+        X = np.where(rare, rng.random(1000), heavy)[:, np.newaxis]
+        assert NaiveBayes().fit(X, rare).score(X, rare) == 1
 
 
 class TestArrowDictionaries:
@@ -115,6 +112,8 @@ class TestNames:
         model = NaiveBayes().fit(X, [0, 1] * 2)
         with pytest.raises(ValueError, match="Column 9 stands where 7 stood"):
             model.predict(X[[9, 7]])
+        with pytest.raises(ValueError, match="Column 9 is missing"):
+            model.predict(X[[7]])
         with pytest.raises(ValueError, match="Column 9 stands where 7 stood"):
             model.partial_fit(X[[9, 7]], [0, 1] * 2)
 
@@ -138,9 +137,16 @@ class TestGapsOnly:
         assert_allclose(model.predict_proba(X), 0.5)
         assert model.partial_fit(X, [0, 1]).category_count_[0][:, -1].tolist() == [1, 1]
 
-    def test_shrinkage_of_an_ignored_column_is_complete(self):
+    def test_with_edges_given(self):
+        X = pd.DataFrame({"a": [np.nan] * 6})
         with pytest.warns(UserWarning, match="every value is missing"):
+            model = NaiveBayes("laplace", bin_edges={"a": [1, 2]}).fit(X, [0, 1, 1, 1, 1, 1])
+        assert_allclose(model.predict_proba(X)[0], [2 / 8, 6 / 8])
+
+    def test_shrinkage_of_an_ignored_column_is_complete(self):
+        with pytest.warns(UserWarning, match="every value is missing") as seen:
             model = NaiveBayes(missing="ignore").fit([[None], [None]], [0, 1])
+        assert seen[0].filename == __file__
         assert_array_equal(model.shrinkage_, [[1], [1]])
 
 
@@ -166,6 +172,12 @@ def test_what_a_library_cannot_do_names_the_column():
     X = pa.table({"ok": [1, 2], "odd": pa.array([[("k", 1)], []], type=pa.map_(pa.string(), pa.int64()))})
     with pytest.raises(ValueError, match="Column 'odd'"):
         NaiveBayes().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_times_of_day_are_categories(backend):
+    X = make_table(backend, {"at": [dt.time(hour) for hour in range(24)]})
+    assert len(NaiveBayes().fit(X, [0, 1] * 12).categories_[0]) == 24
 
 
 class TestTargets:

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hebnb import HEB, NaiveBayes
+from hebnb import AODE, HEB, NaiveBayes
 
 ESTIMATORS = [
     NaiveBayes(),
@@ -12,6 +12,8 @@ ESTIMATORS = [
     NaiveBayes(smoothing="laplace", weighting="sqrt-mi"),
     NaiveBayes(smoothing="m-estimate"),
     NaiveBayes(smoothing=HEB(prior_mean="uniform", solver="minka")),
+    AODE(),
+    AODE(smoothing="laplace", over_cap="skip"),
 ]
 
 

@@ -139,7 +139,10 @@ class TestKindsByHand:
 
 
 class TestBins:
-    @given(st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=60), st.integers(2, 8))
+    @given(
+        st.lists(st.integers(-20, 20).map(float), min_size=2, max_size=60).filter(lambda values: len(set(values)) > 1),
+        st.integers(2, 8),
+    )
     def test_every_bin_is_used_and_none_is_overfull_without_ties(self, values, n_bins):
         ordered = np.sort(values)
         edges = quantile_edges(ordered, np.ones(len(values)), n_bins)
@@ -151,7 +154,11 @@ class TestBins:
         _, multiplicity = np.unique(ordered, return_counts=True)
         assert counts.max() <= len(values) / n_bins + multiplicity.max()
 
-    @given(st.lists(st.tuples(st.integers(0, 9).map(float), st.integers(1, 4)), min_size=1, max_size=30))
+    @given(
+        st.lists(st.tuples(st.integers(0, 9).map(float), st.integers(1, 4)), min_size=2, max_size=30).filter(
+            lambda pairs: len({value for value, _ in pairs}) > 1
+        )
+    )
     def test_quantiles_see_no_difference_between_weight_and_repetition(self, pairs):
         values, weights = map(np.array, zip(*sorted(pairs), strict=True))
         repeated = np.repeat(values, weights)

@@ -145,6 +145,11 @@ def test_calibration_error_stays_below_theorem_3(seed):
     assert universal <= from_tables
 
 
+def test_the_bounds_of_theorem_1_by_hand():
+    assert float(theory.laplace_l1_bound(25, 26)) == pytest.approx(1 + 50 / 51)
+    assert float(theory.heb_l1_bound(25, 26, 0.5, 0.1)) == pytest.approx(1.05)
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="n must be positive"):
         theory.laplace_vertex_error(0, 2)

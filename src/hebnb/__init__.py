@@ -6,6 +6,7 @@
 array(['no'], dtype=object)
 """
 
+from hebnb.aode import AODE
 from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
@@ -13,6 +14,7 @@ from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
 __version__ = "0.1.0"
 
 __all__ = [
+    "AODE",
     "HEB",
     "Additive",
     "HebnbError",

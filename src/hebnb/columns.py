@@ -57,7 +57,8 @@ class Column:
         if isinstance(self.data, nw.Series):
             if not _holds_objects(self.data):
                 dtype = self.data.dtype
-                return dtype.is_float() or dtype.is_decimal() or dtype.is_temporal()
+                times = dtype.is_temporal() and dtype != nw.Time  # a time of day has no place in a line
+                return dtype.is_float() or dtype.is_decimal() or times
         elif self.data.dtype.kind != "O":
             return self.data.dtype.kind in "fMm"
         return _are_measurements(self.levels.values)

@@ -155,10 +155,10 @@ def maximize(evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_
     """The concentration of greatest evidence within the bounds, for every problem.
 
     With F the cells' slope and G the totals', the score F − G vanishes where 1/F = 1/G. Both reciprocals are nearly
-    linear in m, so Newton's method on their difference, in log m, needs three or four evaluations where the paper's
-    fixed point needs hundreds or thousands. A bracket guards every step: one that leaves it is replaced by bisection,
-    or, on a side where nothing was tried yet, by the bound itself, which is the answer if the score still points
-    outward there.
+    linear in m, so Newton's method on their difference, in log m, needs three evaluations on average, and seldom more
+    than ten, where the paper's fixed point needs hundreds or thousands. A bracket guards every step: one that leaves
+    it is replaced by bisection, or, on a side where nothing was tried yet, by the bound itself, which is the answer if
+    the score still points outward there.
 
     Where the evidence does not depend on m (a constant feature) the answer is the upper bound: nothing speaks
     against full pooling.
@@ -228,7 +228,7 @@ def _first_guess(evidence: Evidence) -> FloatArray:
         categories = cells.sum(np.ones(len(cells.count))) / totals.sum(np.ones(len(totals.count)))
         spread = (cells.sum(cells.count**2 / cells.mean) - squares) / (categories - 1)
         guess = (squares - spread) / (spread - rows)
-    return np.where(spread > rows, np.maximum(guess, 0), np.inf)
+    return np.where(spread > rows, np.nan_to_num(np.maximum(guess, 0)), np.inf)
 
 
 def fixed_point(
@@ -247,7 +247,7 @@ def fixed_point(
     max_iter : int
         Most iterations.
     tol : float
-        Stop when no concentration changes by more than this fraction of itself.
+        A concentration that changes by no more than this fraction of itself is done.
 
     Returns
     -------
@@ -262,14 +262,16 @@ def fixed_point(
     array([0.728...])
     """
     m = np.full(evidence.size, np.clip(1.0, *bounds))
+    moving = np.arange(evidence.size)
     for _ in range(max_iter):
-        f, g = evidence.cells.slopes(m)[0], evidence.totals.slopes(m)[0]
-        ratio = np.divide(f, g, out=np.ones_like(f), where=g > 0)
-        update = np.clip(m * ratio, *bounds)
-        done = np.all(np.abs(update - m) <= tol * m)
-        m = update
-        if done:
+        now = m[moving]
+        f, g = evidence.cells.slopes(now)[0], evidence.totals.slopes(now)[0]
+        m[moving] = np.clip(now * np.divide(f, g, out=np.ones_like(f), where=g > 0), *bounds)
+        still = np.flatnonzero(np.abs(m[moving] - now) > tol * now)
+        if not len(still):
             break
+        if len(still) < len(moving):
+            moving, evidence = moving[still], evidence.of(still)
     return m
 
 

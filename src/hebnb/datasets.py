@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from hebnb import errors
+from hebnb.errors import ParameterError
 
 __all__ = ["load_flights"]
 
@@ -50,6 +51,8 @@ def load_flights(*, backend: str | None = None) -> tuple[Any, Any]:
         backend = next(name for name in known if find_spec(name))
     if backend not in known:
         raise errors.unknown_name("backend", backend, known)
+    if not find_spec(backend):
+        raise ParameterError(f"backend={backend!r} is not installed.", f"pip install {backend}")
     with (
         (resources.files("hebnb") / "data" / "flights.csv.gz").open("rb") as packed,
         gzip.open(packed, "rt", newline="") as text,

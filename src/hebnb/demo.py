@@ -59,11 +59,13 @@ def main() -> None:
     """Compare the methods on the bundled flights and show what was learned."""
     X, y = load_flights(backend="numpy")
     print(f"{len(X):,} flights from New York City, {np.mean(y == 'late'):.0%} of them more than 15 minutes late;")
-    print("ten columns known before departure, ten-fold cross-validation.\n")
+    print("ten columns known before departure, ten-fold cross-validation. But for accuracy, lower is better;")
+    print("ECE, the calibration error, is how far confidence is from accuracy on average.\n")
     print(f"{'':<18}{'accuracy':>10}{'log-loss':>10}{'Brier':>10}{'ECE':>10}{'seconds':>10}")
     for name, (accuracy, loss, brier, ece, seconds) in compare(X, y).items():
         print(f"{name:<18}{accuracy:>10.3f}{loss:>10.4f}{brier:>10.4f}{ece:>10.4f}{seconds:>10.2f}")
-    print("\nWhat HEB-M learned from all rows: the strength of the prior, in rows, and its share in the estimates.\n")
+    print("\nWhat HEB-M learned from all rows: the strength of the prior, in rows, and its share in the estimates,")
+    print("strength / (rows of the class + strength). 10,000 is the upper bound: pooled as far as allowed.\n")
     print("\n".join(learned(NaiveBayes().fit(X, y), FLIGHTS)))
 
 

@@ -62,8 +62,9 @@ def column(name: str | int) -> str:
 
 def unknown_name(argument: str, given: object, known: list[str]) -> ParameterError:
     """The error for a name that is not on a short list: it shows the list, and the nearest name."""
-    near = get_close_matches(str(given), known, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else None
+    folded = {name.casefold(): name for name in known}
+    near = get_close_matches(str(given).casefold(), folded, n=1)
+    hint = f"Did you mean {folded[near[0]]!r}?" if near else None
     return ParameterError(f"{argument}={given!r} is not known. Known: {_shown(known)}.", hint)
 
 

@@ -125,8 +125,8 @@ def _checked(y_true: Any, y_proba: Any, classes: Any, sample_weight: Any) -> tup
         )
     if not len(truth):
         raise InputError("y_true is empty.")
-    if not ((proba >= 0) & (proba <= 1)).all():
-        raise InputError("y_proba has values that are not probabilities.", "Pass predict_proba, not scores.")
+    if not (proba >= 0).all() or not np.allclose(proba.sum(axis=1), 1, atol=1e-6):
+        raise InputError("y_proba has rows that are not probabilities.", "Pass predict_proba, not scores.")
     labels: Array = np.unique(truth) if classes is None else np.asarray(classes)
     if len(labels) != proba.shape[1]:
         raise InputError(

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from scipy.special import log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hebnb import errors
-from hebnb.arrays import Array, FloatArray
+from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
-from hebnb.errors import InputError, ParameterError
-from hebnb.probability import joint_log_scores, log_scores, posterior_mean
-from hebnb.smoothing import Smoother, smoother
-from hebnb.table import Table, as_array, read, read_labels, read_weights
-from hebnb.vocabulary import Categories, MissingPolicy, Reading, Vocabulary
+from hebnb.errors import ParameterError
+from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.smoothing import Smoother, smooth, smoother
+from hebnb.vocabulary import MissingPolicy, Vocabulary
 from hebnb.weighting import feature_weights
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(CategoricalClassifier[Counts]):
     """Naive Bayes whose smoothing is learned from the data, for every class and feature.
 
     Takes pandas, Polars and PyArrow tables and NumPy arrays as they are: strings, categoricals, booleans and integers
@@ -117,146 +113,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.bin_edges = bin_edges
         self.missing = missing
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : table or array of shape (S, F)
-        y : array or series of shape (S,)
-        sample_weight : array of shape (S,), optional
-            How many times each row counts. A row of weight 0 might as well not be there.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> NaiveBayes().fit([["a"], ["b"]], [0, 1], sample_weight=[2, 1]).class_count_
-        array([2., 1.])
-        """
-        X = as_array(X)
-        return self._learn(self._count(read(X), y, sample_weight), X)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more batch, which may bring new categories.
-
-        The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
-        decision to have none, of the first batch; ``bin_edges`` sets them beforehand.
-
-        Parameters
-        ----------
-        X : table or array of shape (S, F)
-        y : array or series of shape (S,)
-        classes : array, optional
-            All labels that may occur. If given, at the first call, any other is an error afterwards; if not, new labels
-            are welcome at any time.
-        sample_weight : array of shape (S,), optional
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> model = NaiveBayes().partial_fit([["a"], ["b"]], [0, 1]).partial_fit([["c"]], [1])
-        >>> model.categories_
-        [array(['a', 'b', 'c'], dtype=object)]
-        """
-        X = as_array(X)
-        table = read(X)
-        known: Counts | None = getattr(self, "counts_", None)
-        if known is not None:
-            self._check_features(X, table)
-        counts = self._count(table, y, sample_weight, known.vocabulary if known is not None else None)
-        allowed: Categories | None = getattr(self, "_allowed", None)
-        if classes is not None:
-            given = Categories.occurring(*read_labels(classes, name="classes"))
-            if allowed is not None and not np.array_equal(allowed.values, given.values):
-                raise InputError("classes differ from those of the first call.", "Give them once, or the same again.")
-            allowed = given
-        if allowed is not None:
-            new = counts.classes.values[allowed.codes_of(counts.classes.values) == allowed.size]
-            if len(new):
-                raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new.tolist()))}.")
-            counts = counts.with_classes(allowed)
-        self._learn(counts if known is None else known + counts, X, first=known is None)
-        self._allowed = allowed
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of every row.
-
-        Examples
-        --------
-        >>> NaiveBayes().fit([["a"], ["a"], ["b"]], ["x", "x", "y"]).predict([["a"]])
-        array(['x'], dtype=object)
-        """
-        scores = self.predict_joint_log_proba(X)
-        labels: Array = self.classes_[np.argmax(scores, axis=1)]
-        return labels
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of every class for every row, of shape (S, C).
-
-        Examples
-        --------
-        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_proba([["a"], ["unseen"]]).round(3)
-        array([[0.667, 0.333],
-               [0.5  , 0.5  ]])
-        """
-        probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
-        return probabilities
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """The log probability of every class for every row, of shape (S, C).
-
-        Examples
-        --------
-        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_log_proba([["unseen"]]).round(3)
-        array([[-0.693, -0.693]])
-        """
-        logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
-        return logs
-
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """log P(class) plus the weighted log P(value | class) of all features, of shape (S, C).
-
-        Examples
-        --------
-        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_joint_log_proba([["a"]]).round(3)
-        array([[-1.099, -1.792]])
-        """
-        check_is_fitted(self)
-        X = as_array(X)
-        table = read(X)
-        self._check_features(X, table)
-        if not table.n_rows:
-            raise _no_rows()
-        return joint_log_scores(self.class_log_prior_, self._scores, self.counts_.vocabulary.encode(table))
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels in sorted order."""
-        return self._fitted_counts("classes_").classes.values
-
-    @property
-    def class_count_(self) -> FloatArray:
-        """Weight of the training rows of each class."""
-        return self._fitted_counts("class_count_").class_count
-
-    @property
-    def categories_(self) -> list[Array]:
-        """Categories of every feature."""
-        return [feature.labels for feature in self._fitted_counts("categories_").vocabulary.features]
-
-    @property
-    def category_count_(self) -> list[FloatArray]:
-        """Weight of the training rows of each class and category."""
-        return [dense(table).T for table in self._fitted_counts("category_count_").tables]
-
     @property
     def feature_log_prob_(self) -> list[FloatArray]:
         """Log probability of each category given the class."""
@@ -271,62 +127,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def shrinkage_(self) -> FloatArray:
         """The share of the prior in every probability."""
         counts = self._fitted_counts("shrinkage_")
-        return self.concentration_ / (counts.totals + self.concentration_)
+        share: FloatArray = self.concentration_ / (counts.totals + self.concentration_)
+        return share
 
-    @property
-    def bin_edges_(self) -> dict[Name, FloatArray]:
-        """Where numeric columns are cut."""
-        return self._fitted_counts("bin_edges_").vocabulary.edges
+    def _tally(
+        self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
+    ) -> Counts:
+        return Counts.of(vocabulary, codes, *labels, weights)
 
-    def _fitted_counts(self, attribute: str) -> Counts:
-        counts: Counts | None = self.__dict__.get("counts_")
-        if counts is None:
-            raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
-        return counts
-
-    def _count(self, table: Table, y: Any, sample_weight: Any, known: Vocabulary | None = None) -> Counts:
-        """Encode and count; ``known`` is the vocabulary of earlier batches."""
-        if y is None:
-            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if not table.n_rows:
-            raise _no_rows()
-        weights = read_weights(sample_weight, table.n_rows)
-        kept = None if weights is None or weights.all() else weights > 0
-        labels, label_values = read_labels(y, table.n_rows, kept)
-        if weights is not None and kept is not None:
-            table, weights = table.rows(kept), weights[kept]
-        reading = Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
-        vocabulary = Vocabulary.learn(table, reading, weights) if known is None else known.relearn(table)
-        return Counts.of(vocabulary, vocabulary.encode(table), labels, label_values, weights)
-
-    def _learn(self, counts: Counts, X: Any, first: bool = True) -> Self:
-        """Smooth and weigh. Nothing is stored before everything has succeeded."""
-        rule = smoother(self.smoothing)
-        log_prior = self._log_prior(counts)
-        concentration = rule.concentration(counts)
-        means = [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+    def _learn_from(self, counts: Counts) -> dict[str, Any]:
+        means, concentration = smooth(counts, smoother(self.smoothing))
         weights = feature_weights(self.weighting, counts)
-        scores = tuple(
-            log_scores(*parts)
-            for parts in zip(counts.tables, counts.totals.T, means, concentration.T, weights.tolist(), strict=True)
-        )
-        if first:
-            validate_data(self, X, reset=True, skip_check_array=True)
-            self.n_features_in_ = len(counts.tables)
-            self._allowed = None
-        self.counts_ = counts
-        self.class_log_prior_ = log_prior
-        self.prior_mean_ = means
-        self.concentration_ = concentration
-        self.feature_weights_ = weights
-        self._scores = scores
-        return self
+        return {
+            "class_log_prior_": self._log_prior(counts),
+            "prior_mean_": means,
+            "concentration_": concentration,
+            "feature_weights_": weights,
+            "_scores": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, weights.tolist())),
+        }
+
+    def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
+        return joint_log_scores(self.class_log_prior_, self._scores, codes)
 
     def _log_prior(self, counts: Counts) -> FloatArray:
         n_classes = counts.classes.size
         if self.class_prior is None:
-            smoothed = posterior_mean(counts.class_count, counts.class_count.sum(), 1 / n_classes, float(n_classes))
-            return np.log(smoothed)
+            return class_log_prior(counts.class_count)
         try:
             prior = np.asarray(self.class_prior, dtype=float)
         except (TypeError, ValueError) as error:
@@ -338,30 +164,3 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             log_prior: FloatArray = np.log(prior)
         return log_prior
-
-    def _check_features(self, X: Any, table: Table) -> None:
-        """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
-        now, then = table.names, self.counts_.vocabulary.names
-        complaint = ""
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            complaint = str(error)
-        positions = tuple(range(len(now))), tuple(range(len(then)))
-        if now not in positions and then not in positions:  # both have names; scikit-learn compares only strings
-            moved = next((pair for pair in zip(now, then, strict=False) if pair[0] != pair[1]), None)
-            if moved:
-                complaint += f"{errors.column(moved[0])} stands where {moved[1]!r} stood at fit."
-        if complaint:
-            raise InputError(complaint.rstrip(), "Pass the columns of fit, in their order.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def _no_rows() -> InputError:
-    return InputError("X has 0 rows.", "Pass at least one.")

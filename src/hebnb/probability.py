@@ -28,6 +28,18 @@ def posterior_mean(
     return np.asarray((count + m * mean) / (total + m))
 
 
+def class_log_prior(class_count: FloatArray) -> FloatArray:
+    """log (N_c + 1)/(S + C): the posterior mean with one imaginary row a class.
+
+    Examples
+    --------
+    >>> np.exp(class_log_prior(np.array([3.0, 1.0])))
+    array([0.66666667, 0.33333333])
+    """
+    n_classes = len(class_count)
+    return np.log(posterior_mean(class_count, class_count.sum(), 1 / n_classes, n_classes))
+
+
 class ScoreTable(Protocol):
     """What every value of a feature adds to the score of every class."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
 from typing import Literal, TypeAlias, TypeGuard
 
@@ -28,10 +28,11 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> import numpy as np
     >>> class Pinned(Smoother):
     ...     prior_mean = "marginal"
-    ...     def concentration(self, counts):
-    ...         return 3.0 + 0 * counts.totals
+    ...     def concentration(self, sizes, largest, evidence):
+    ...         return np.full_like(sizes, 3.0)
     >>> from hebnb import NaiveBayes
     >>> NaiveBayes(smoothing=Pinned()).fit([["a"], ["b"]], [0, 1]).concentration_
     array([[3.],
@@ -41,14 +42,28 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
     prior_mean: PriorMean
 
     @abstractmethod
-    def concentration(self, counts: Counts) -> FloatArray:
-        """m for every class and feature, as an array of shape (C, F)."""
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """m for many distributions at once.
 
-    def mean(self, pooled: FloatArray, total: float, size: int) -> FloatArray:
-        """θ of categories with these counts over all classes, in a feature with that total and that many categories."""
+        Parameters
+        ----------
+        sizes : array
+            Number of categories of each distribution.
+        largest : array of the same shape
+            Rows of the largest document that speaks about it.
+        evidence : function without arguments
+            What the counts say about the concentrations, numbered as in the flattened arrays.
+
+        Returns
+        -------
+        array of the same shape
+        """
+
+    def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
+        """θ of categories with these counts over all classes, in features with that total and that many categories."""
         if self.prior_mean == "marginal":
-            return pooled / total if total else pooled
-        return np.full(len(pooled), 1 / max(size, 1))
+            return pooled / np.maximum(total, np.finfo(float).tiny)
+        return np.zeros_like(pooled) + 1 / np.maximum(size, 1)
 
 
 class Additive(Smoother):
@@ -70,10 +85,10 @@ class Additive(Smoother):
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
-    def concentration(self, counts: Counts) -> FloatArray:
-        """``alpha · K`` for every class."""
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """``alpha · K``."""
         _require_positive("alpha", self.alpha)
-        return np.tile(self.alpha * np.maximum(counts.sizes, 1), (counts.classes.size, 1))
+        return self.alpha * sizes
 
 
 class MEstimate(Smoother):
@@ -95,10 +110,10 @@ class MEstimate(Smoother):
     def __init__(self, m: float = 2.0) -> None:
         self.m = m
 
-    def concentration(self, counts: Counts) -> FloatArray:
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
         """The constant ``m``."""
         _require_positive("m", self.m)
-        return np.full((counts.classes.size, len(counts.tables)), float(self.m))
+        return np.full(sizes.shape, float(self.m))
 
 
 class HEB(Smoother):
@@ -111,7 +126,7 @@ class HEB(Smoother):
     solver : {"exact", "minka"}, default="exact"
         Find the maximum of the evidence, or run the fixed-point iteration of the paper.
     max_iter : int, default=50
-        Most iterations of the solver. The exact one needs fewer than ten.
+        Most iterations of the solver. The exact one seldom needs more than ten.
     low_count : float, default=10
         A class with less than this weight of rows learns nothing; its concentration is the number of categories.
     bounds : (float, float), default=(1e-2, 1e4)
@@ -138,18 +153,19 @@ class HEB(Smoother):
         self.low_count = low_count
         self.bounds = bounds
 
-    def concentration(self, counts: Counts) -> FloatArray:
-        """The maximum of the evidence for every class and feature."""
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """The maximum of the evidence, or K where no document is large enough to learn from."""
         solve = self._solver()
-        n_classes, n_features = counts.classes.size, len(counts.tables)
-        m = solve(self._evidence(counts)).reshape(n_features, n_classes).T
-        return np.where(counts.totals < self.low_count, np.maximum(counts.sizes, 1), m)
+        return np.where(largest < self.low_count, sizes, solve(evidence()).reshape(sizes.shape))
 
     def _solver(self) -> Callable[[Evidence], FloatArray]:
         if self.prior_mean not in ("marginal", "uniform"):
             raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
-        low, high = self.bounds if isinstance(self.bounds, Sequence) and len(self.bounds) == 2 else (None, None)
-        if not (_is_positive(low) and _is_positive(high) and low <= high):
+        try:
+            low, high = (float(bound) for bound in self.bounds)
+        except (TypeError, ValueError):
+            low = high = np.nan
+        if not 0 < low <= high < np.inf:
             raise ParameterError(f"bounds={self.bounds!r} must be two positive numbers in ascending order.")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ParameterError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
@@ -161,23 +177,31 @@ class HEB(Smoother):
             return lambda evidence: fixed_point(evidence, (low, high), self.max_iter)
         raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
 
-    def _evidence(self, counts: Counts) -> Evidence:
-        """The cells and totals of every (feature, class), numbered feature by feature."""
-        n_classes = counts.classes.size
-        terms: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
-        for f, (table, pooled) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
-            value, class_, count = nonzero_cells(table)
-            class_, pool, count, multiplicity = merge_cells(class_, pooled[value], count)
-            mean = self.mean(pool, pooled.sum(), len(pooled))
-            terms.append((f * n_classes + class_, mean, count, multiplicity))
-        cell, mean, count, multiplicity = (np.concatenate(part) for part in zip(*terms, strict=True))
-        total = counts.totals.T.ravel()
-        some = np.flatnonzero(total)
-        ones = np.ones(len(some))
-        return Evidence(
-            cells=Terms(cell, mean, count, multiplicity, total.size),
-            totals=Terms(some, ones, total[some], ones, total.size),
-        )
+
+def smooth(counts: Counts, rule: Smoother) -> tuple[list[FloatArray], FloatArray]:
+    """The prior mean of every feature, and the concentration of every class and feature, of shape (C, F)."""
+    means = [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+    sizes = np.broadcast_to(np.maximum(counts.sizes, 1)[:, np.newaxis], counts.totals.T.shape)
+    return means, rule.concentration(sizes, counts.totals.T, lambda: _evidence(counts, rule)).T
+
+
+def _evidence(counts: Counts, rule: Smoother) -> Evidence:
+    """The cells and totals of every (feature, class), numbered feature by feature."""
+    n_classes = counts.classes.size
+    terms: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+    for f, (table, pooled) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
+        value, class_, count = nonzero_cells(table)
+        class_, pool, count, multiplicity = merge_cells(class_, pooled[value], count)
+        mean = rule.mean(pool, pooled.sum(), len(pooled))
+        terms.append((f * n_classes + class_, mean, count, multiplicity))
+    cell, mean, count, multiplicity = (np.concatenate(part) for part in zip(*terms, strict=True))
+    total = counts.totals.T.ravel()
+    some = np.flatnonzero(total)
+    ones = np.ones(len(some))
+    return Evidence(
+        cells=Terms(cell, mean, count, multiplicity, total.size),
+        totals=Terms(some, ones, total[some], ones, total.size),
+    )
 
 
 _NAMED: dict[str, Callable[[], Smoother]] = {
@@ -203,6 +227,8 @@ def smoother(smoothing: str | Smoother) -> Smoother:
         return smoothing
     if isinstance(smoothing, str) and smoothing in _NAMED:
         return _NAMED[smoothing]()
+    if isinstance(smoothing, type) and issubclass(smoothing, Smoother):
+        raise ParameterError(f"smoothing={smoothing.__name__} is a class.", f"Pass an object: {smoothing.__name__}().")
     raise errors.unknown_name("smoothing", smoothing, list(_NAMED))
 
 

@@ -161,6 +161,10 @@ def _first_column(y: Any, name: str) -> Array:
 def _read_array(X: Array) -> Table:
     if X.dtype.kind == "V":
         raise InputError("X is a structured array.", "Make a table of it, for example pandas.DataFrame(X).")
+    if X.ndim == 1 and len(X) and isinstance(X[0], Sequence) and not isinstance(X[0], str):
+        raise InputError(
+            "The rows of X have different lengths.", "Give every row a value for every column; None is a gap."
+        )
     if X.ndim != 2:
         raise InputError(
             f"Expected a 2D array, got {X.ndim}D.",
@@ -188,7 +192,7 @@ def _read_dataframe(X: Any) -> Table:
             "Make all of them strings, for example X.columns = X.columns.astype(str).",
         )
     for name, dtype in zip(names, frame.schema.values(), strict=True):
-        if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
+        if dtype.is_nested() or dtype == nw.Binary:
             raise InputError(
                 f"{errors.column(name)}: values of type {dtype} cannot be categories.",
                 "Convert it to strings or numbers, or leave it out.",

@@ -228,6 +228,9 @@ class Vocabulary:
         def feature(column: Column) -> Feature:
             if column.name in edges:
                 missing = _has_missing(column.numbers, reading.missing, column.name)
+                if np.isnan(column.numbers).all():
+                    _warn_of_gaps(column.name)
+                    missing = False
                 return Bins(edges[column.name], missing, column.holds_times)
             if cut(column):
                 return _learn_bins(column, reading, weights)
@@ -237,13 +240,21 @@ class Vocabulary:
         vocabulary._warn_of_empty_columns()
         return vocabulary
 
-    def relearn(self, table: Table) -> Vocabulary:
+    def relearn(self, table: Table, reading: Reading) -> Vocabulary:
         """The vocabulary of a further batch: categories of its own, bins and column names as they are here."""
+        cut = reading.cuts(table.names)
 
         def feature(column: Column, known: Feature) -> Feature:
             if isinstance(known, Bins):
                 return replace(known, missing=_has_missing(column.numbers, self.missing, column.name))
-            return _learn_categories(column, self.missing)
+            learned = _learn_categories(column, self.missing)
+            if cut(column) and (known | learned).size > max(known.size, reading.n_bins):
+                warnings.warn(
+                    f"{errors.column(column.name)}: its numbers are categories, since the first batch had few distinct "
+                    "ones, and more keep coming; bin_edges cuts them instead.",
+                    stacklevel=5,
+                )
+            return learned
 
         return Vocabulary(self.names, tuple(table.map(feature, self.features)), self.missing)
 
@@ -267,7 +278,7 @@ class Vocabulary:
     def _warn_of_empty_columns(self) -> None:
         for name, feature in zip(self.names, self.features, strict=True):
             if isinstance(feature, Categories) and not len(feature.values):
-                warnings.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.", stacklevel=5)
+                _warn_of_gaps(name)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         features = tuple(map(_union, self.names, self.features, other.features))
@@ -308,28 +319,24 @@ def _learn_bins(column: Column, reading: Reading, weights: FloatArray | None) ->
 
 
 def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:
-    """At most ``n_bins − 1`` edges near the quantiles of sorted values.
+    """At most ``n_bins − 1`` edges at the quantiles of sorted values, of which at least two differ.
 
     A quantile is the smallest value with at least that share at or below it. This definition, unlike an interpolating
-    one, sees no difference between a weight of 2 and a repeated row, and an edge is always a value that occurred. A
-    value on which several quantiles fall, or the last one when it is the largest, gets a bin to itself: the value
-    before it becomes an edge too.
+    one, sees no difference between a weight of 2 and a repeated row, and an edge is always a value that occurred. If
+    every quantile is the largest value, that value gets a bin to itself.
 
     Examples
     --------
     >>> import numpy as np
     >>> quantile_edges(np.arange(1.0, 13.0), np.ones(12), 4)
     array([3., 6., 9.])
-    >>> quantile_edges(np.array([-2.0, -1.0, 0.0, 0.0, 0.0, 1.0]), np.ones(6), 4)
-    array([-1.,  0.])
+    >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]), np.ones(6), 3)
+    array([0., 1.])
     """
     below = np.cumsum(weights)
-    quantiles = ordered[np.searchsorted(below, np.arange(1, n_bins) * below[-1] / n_bins)]
-    heavy = quantiles[quantiles == np.append(quantiles[1:], ordered[-1])]
-    before = np.searchsorted(ordered, heavy) - 1
-    edges = np.unique(np.concatenate([quantiles, ordered[before[before >= 0]]]))
+    edges = np.unique(ordered[np.searchsorted(below, np.arange(1, n_bins) * below[-1] / n_bins)])
     inner: FloatArray = edges[edges < ordered[-1]]
-    return inner
+    return inner if len(inner) else ordered[ordered < ordered[-1]][-1:]
 
 
 def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
@@ -345,6 +352,10 @@ def _refuse_missing(gaps: int, name: Name) -> None:
             f"{errors.column(name)}: {gaps} values are missing.",
             'missing="category" gives them a category of their own, missing="ignore" leaves them out.',
         )
+
+
+def _warn_of_gaps(name: Name) -> None:
+    warnings.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.", stacklevel=6)
 
 
 def _missing_code(feature: Feature) -> int:

@@ -1,0 +1,231 @@
+"""Averaged one-dependence estimators for categories, with learned smoothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from hebnb import errors, one_dependence
+from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.classifier import CategoricalClassifier
+from hebnb.columns import Name
+from hebnb.counts import Counts, dense
+from hebnb.errors import InputError, ParameterError
+from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
+from hebnb.probability import class_log_prior, joint_log_scores, log_scores
+from hebnb.smoothing import Smoother, smooth, smoother
+from hebnb.vocabulary import MissingPolicy, Vocabulary
+
+# Scores looked up at a time, so that they stay in the processor's cache.
+_BLOCK_CELLS = 1 << 16
+
+
+class AODE(CategoricalClassifier[PairCounts]):
+    """Averaged one-dependence estimators whose smoothing is learned from the data.
+
+    Naive Bayes lets every feature depend on the class alone. Here each feature in turn is a *parent*, on which all the
+    others depend too, and the estimates of all parents are averaged. The probabilities of a child's values given the
+    class and a parent's value are smoothed with a concentration learned for every (class, parent, child).
+
+    ``AODE()`` is the paper's HEB-AODE, ``AODE("laplace", over_cap="skip")`` its AODE. With a single feature there is no
+    child, and the model is naive Bayes with the same smoothing.
+
+    Parameters
+    ----------
+    smoothing : str or Smoother, default="heb-m"
+        How probabilities are made from counts, as for ``NaiveBayes``.
+    max_parent_categories : int or None, default=200
+        Largest number of categories of a parent. None: every feature may be one.
+    max_joint_cells : float or None, default=5e7
+        Largest number of (class, parent value, child value) combinations of a pair.
+    over_cap : {"marginal", "skip"}, default="marginal"
+        What becomes of a parent or pair over these: its children depend on the class alone, or the parent is left out.
+    min_parent_count : float, default=1
+        A value is a parent only in rows whose value occurred in at least this weight of training rows.
+    memory_limit : float, optional
+        Most bytes that the tables may take; by default half of what is free.
+    categorical_features, numeric_features, n_bins, bin_edges, missing
+        How columns are read, as for ``NaiveBayes``.
+
+    Attributes
+    ----------
+    parents_ : array of int
+        Positions of the features that act as parents.
+    concentration_ : array of shape (C, F, F)
+        Strength of the prior for (class, parent, child), in rows; NaN where the child depends on the class alone.
+    classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
+        As for ``NaiveBayes``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Whether two things agree is beyond naive Bayes, but not beyond one dependence:
+
+    >>> import numpy as np
+    >>> X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 10)
+    >>> y = X[:, 0] == X[:, 1]
+    >>> AODE().fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        smoothing: str | Smoother = "heb-m",
+        *,
+        max_parent_categories: int | None = 200,
+        max_joint_cells: float | None = 5e7,
+        over_cap: Literal["marginal", "skip"] = "marginal",
+        min_parent_count: float = 1,
+        memory_limit: float | None = None,
+        categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
+        numeric_features: Sequence[Name] | None = None,
+        n_bins: int = 10,
+        bin_edges: Mapping[Name, Sequence[float]] | None = None,
+        missing: MissingPolicy = "category",
+    ) -> None:
+        self.smoothing = smoothing
+        self.max_parent_categories = max_parent_categories
+        self.max_joint_cells = max_joint_cells
+        self.over_cap = over_cap
+        self.min_parent_count = min_parent_count
+        self.memory_limit = memory_limit
+        self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.n_bins = n_bins
+        self.bin_edges = bin_edges
+        self.missing = missing
+
+    def _tally(
+        self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
+    ) -> PairCounts:
+        caps = self._caps()
+        counts = Counts.of(vocabulary, codes, *labels, weights)
+        self._check_memory(counts, len(codes[0]), caps)
+        label_codes, label_values = labels
+        return PairCounts.of_rows(counts, codes, counts.classes.codes_of(label_values)[label_codes], weights, caps)
+
+    def _caps(self) -> Caps:
+        for name in ("max_parent_categories", "max_joint_cells"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise ParameterError(f"{name}={value!r} must be None or a number that is not negative.")
+        if self.over_cap not in ("marginal", "skip"):
+            raise errors.unknown_name("over_cap", self.over_cap, ["marginal", "skip"])
+        return Caps(self.max_parent_categories, self.max_joint_cells)
+
+    def _check_memory(self, counts: Counts, n_rows: int, caps: Caps) -> None:
+        layout, n_classes = Layout(counts.sizes.astype(np.intp)), counts.classes.size
+        needed = estimated_bytes(layout, n_classes, n_rows, caps)
+        limit = self.memory_limit if self.memory_limit is not None else free_memory() / 2
+        if needed > limit:
+            widest = int(np.argmax(layout.sizes))
+            raise InputError(
+                f"AODE needs about {needed / 1e6:,.0f} MB for its tables and memory_limit is {limit / 1e6:,.0f} MB.",
+                f"Lower max_parent_categories, leave out column {counts.vocabulary.names[widest]!r} "
+                f"({layout.sizes[widest]:,} categories), or raise memory_limit.",
+            )
+
+    def _learn_from(self, counts: PairCounts) -> dict[str, Any]:
+        rule = smoother(self.smoothing)
+        used = counts.caps.used(counts.layout.sizes, counts.classes.size)
+        n_features = len(used)
+        parents = np.arange(n_features)
+        if self.over_cap == "skip":
+            parents = parents[(used | np.eye(n_features, dtype=bool)).all(axis=1)]
+        if n_features == 1:
+            parents = parents[:0]
+        used &= np.isin(np.arange(n_features), parents)[:, np.newaxis]
+        means, concentration = smooth(counts, rule)
+        pair_concentration, children = one_dependence.learn(counts, used, rule, means)
+        ones = np.ones(n_features)
+        return {
+            "class_log_prior_": class_log_prior(counts.class_count),
+            "prior_mean_": means,
+            "concentration_": pair_concentration,
+            "parents_": parents,
+            "_used": used,
+            "_children": children,
+            "_log_joint": _log_joint(counts),
+            "_marginals": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, ones)),
+        }
+
+    def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
+        positions = self.counts_.layout.positions(codes)
+        n_rows, n_classes = positions.shape[1], self.counts_.classes.size
+        scores = np.empty((n_classes, n_rows))
+        block = max(64, _BLOCK_CELLS // max(len(codes), 1))
+        for start in range(0, n_rows, block):
+            rows = slice(start, min(start + block, n_rows))
+            scores[:, rows] = self._block_scores(positions[:, rows], [column[rows] for column in codes])
+        return scores.T
+
+    def _block_scores(self, positions: IntArray, codes: list[IntArray]) -> FloatArray:
+        """log of the mean over the parents in effect, of shape (C, rows); of naive Bayes where there is none."""
+        n_classes, n_rows = self.counts_.classes.size, positions.shape[1]
+        pooled = np.append(np.concatenate(self.counts_.pooled), -np.inf)
+        estimates = np.empty((len(self.parents_), n_classes, n_rows))
+        active = np.zeros(n_rows)
+        marginals = self._marginal_scores(codes)
+        for place, i in enumerate(self.parents_.tolist()):
+            in_effect = pooled[positions[i]] >= max(self.min_parent_count, np.finfo(float).tiny)
+            estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions)
+            for j in marginals.keys() & set(np.flatnonzero(~self._used[i]).tolist()) - {i}:
+                estimates[place] += marginals[j]
+            estimates[place][:, ~in_effect] = -np.inf
+            active += in_effect
+        peak = np.where(active, estimates.max(axis=0, initial=-np.inf), 0.0)
+        with np.errstate(divide="ignore"):
+            scores: FloatArray = peak + np.log(np.exp(estimates - peak).sum(axis=0)) - np.log(np.maximum(active, 1))
+        alone = np.flatnonzero(active == 0)
+        if len(alone):
+            some = [column[alone] for column in codes]
+            scores[:, alone] = joint_log_scores(self.class_log_prior_, self._marginals, some).T
+        return scores
+
+    def _marginal_scores(self, codes: list[IntArray]) -> dict[int, FloatArray]:
+        """log P(x_j | y) of the features that some parent does not condition, of shape (C, rows)."""
+        unconditioned = ~self._used[self.parents_]
+        unconditioned[np.arange(len(self.parents_)), self.parents_] = False
+        found = {}
+        for j in np.flatnonzero(unconditioned.any(axis=0)).tolist():
+            scores = np.zeros((len(codes[j]), self.counts_.classes.size))
+            self._marginals[j].add_to(scores, codes[j])
+            found[j] = np.ascontiguousarray(scores.T)
+        return found
+
+
+def _log_joint(counts: PairCounts) -> FloatArray:
+    """log (N_cu + 1)/(S + C·K_i) for every class and parent position (paper, eq. 9), with a last one for nothing."""
+    rows = counts.class_count.sum()
+    tables = [
+        np.log((dense(table) + 1) / (rows + counts.classes.size * len(table_pooled)))
+        for table, table_pooled in zip(counts.tables, counts.pooled, strict=True)
+    ]
+    return np.ascontiguousarray(np.concatenate([*tables, np.zeros((1, counts.classes.size))]).T)
+
+
+def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> float:
+    """An upper estimate of what the pair tables take, from numbers known before they are made."""
+    counted = caps.counted(layout.sizes, n_classes)
+    totals = 8.0 * n_classes * layout.width * len(layout.sizes)
+    if dense_fits(layout, n_classes, n_rows, counted):
+        return 5 * 8.0 * n_classes * layout.width**2 + 2 * totals
+    cells = float(np.minimum(n_rows, n_classes * np.outer(layout.sizes, layout.sizes.astype(float)))[counted].sum())
+    return 60 * cells + 3 * totals
+
+
+def free_memory() -> float:
+    """Bytes that can be had without swapping, as far as the system tells."""
+    try:
+        with open("/proc/meminfo") as lines:
+            return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return np.inf

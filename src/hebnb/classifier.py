@@ -1,0 +1,267 @@
+"""What the classifiers share: reading tables, counting batches, checking columns, turning scores into answers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hebnb import errors
+from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.columns import Name
+from hebnb.counts import Counts, dense
+from hebnb.errors import InputError
+from hebnb.table import Table, as_array, read, read_labels, read_weights
+from hebnb.vocabulary import Categories, Reading, Vocabulary
+
+# What a classifier keeps of its training rows.
+Tally = TypeVar("Tally", bound=Counts)
+
+
+class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # type: ignore[misc]
+    """A classifier of categories that learns from counts.
+
+    A subclass says in ``_tally`` what it counts, in ``_learn_from`` what it learns from the counts, and in
+    ``_joint_log_scores`` how encoded rows are scored. It has the parameters of ``Reading``.
+    """
+
+    counts_: Tally
+
+    @abstractmethod
+    def _tally(
+        self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
+    ) -> Tally:
+        """Count encoded rows."""
+
+    @abstractmethod
+    def _learn_from(self, counts: Tally) -> dict[str, Any]:
+        """The attributes to be set. Nothing is stored before everything has succeeded."""
+
+    @abstractmethod
+    def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
+        """log P(class, row), of shape (S, C)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        sample_weight : array of shape (S,), optional
+            How many times each row counts. A row of weight 0 might as well not be there.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes().fit([["a"], ["b"]], [0, 1], sample_weight=[2, 1]).class_count_
+        array([2., 1.])
+        """
+        X = as_array(X)
+        return self._learn(self._count(read(X), y, sample_weight), X, first=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch, which may bring new categories.
+
+        The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
+        decision to have none, of the first batch; ``bin_edges`` sets them beforehand.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        classes : array, optional
+            All labels that may occur. If given, at the first call, any other is an error afterwards; if not, new labels
+            are welcome at any time.
+        sample_weight : array of shape (S,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes().partial_fit([["a"], ["b"]], [0, 1]).partial_fit([["c"]], [1])
+        >>> model.categories_
+        [array(['a', 'b', 'c'], dtype=object)]
+        """
+        X = as_array(X)
+        table = read(X)
+        known: Tally | None = getattr(self, "counts_", None)
+        if known is not None:
+            self._check_features(X, table)
+        counts = self._count(table, y, sample_weight, known.vocabulary if known is not None else None)
+        allowed: Categories | None = getattr(self, "_allowed", None)
+        if classes is not None:
+            given = Categories.occurring(*read_labels(classes, name="classes"))
+            if allowed is not None and not np.array_equal(allowed.values, given.values):
+                raise InputError("classes differ from those of the first call.", "Give them once, or the same again.")
+            late = [] if known is None else _not_among(known.classes, given)
+            if late:
+                raise InputError(f"classes lacks labels of earlier batches: {', '.join(map(repr, late))}.")
+            allowed = given
+        if allowed is not None:
+            new = _not_among(counts.classes, allowed)
+            if new:
+                raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
+            counts = counts.with_classes(allowed)  # type: ignore[assignment]
+        self._learn(counts if known is None else known + counts, X, first=known is None)  # type: ignore[arg-type]
+        self._allowed = allowed
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of every row.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes().fit([["a"], ["a"], ["b"]], ["x", "x", "y"]).predict([["a"]])
+        array(['x'], dtype=object)
+        """
+        scores = self.predict_joint_log_proba(X)
+        labels: Array = self.classes_[np.argmax(scores, axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for every row, of shape (S, C).
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_proba([["a"], ["unseen"]]).round(3)
+        array([[0.667, 0.333],
+               [0.5  , 0.5  ]])
+        """
+        probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The log probability of every class for every row, of shape (S, C).
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_log_proba([["unseen"]]).round(3)
+        array([[-0.693, -0.693]])
+        """
+        logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
+        return logs
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """The estimated log P(class, row), of shape (S, C), before it is normalised.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_joint_log_proba([["a"]]).round(3)
+        array([[-1.099, -1.792]])
+        """
+        check_is_fitted(self)
+        X = as_array(X)
+        table = read(X)
+        self._check_features(X, table)
+        if not table.n_rows:
+            raise _no_rows()
+        return self._joint_log_scores(self.counts_.vocabulary.encode(table))
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels in sorted order."""
+        return self._fitted_counts("classes_").classes.values
+
+    @property
+    def class_count_(self) -> FloatArray:
+        """Weight of the training rows of each class."""
+        return self._fitted_counts("class_count_").class_count.copy()
+
+    @property
+    def categories_(self) -> list[Array]:
+        """Categories of every feature."""
+        return [feature.labels for feature in self._fitted_counts("categories_").vocabulary.features]
+
+    @property
+    def category_count_(self) -> list[FloatArray]:
+        """Weight of the training rows of each class and category."""
+        return [dense(table).T.copy() for table in self._fitted_counts("category_count_").tables]
+
+    @property
+    def bin_edges_(self) -> dict[Name, FloatArray]:
+        """Where numeric columns are cut."""
+        return self._fitted_counts("bin_edges_").vocabulary.edges
+
+    def _fitted_counts(self, attribute: str) -> Tally:
+        counts: Tally | None = self.__dict__.get("counts_")
+        if counts is None:
+            raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
+        return counts
+
+    def _count(self, table: Table, y: Any, sample_weight: Any, known: Vocabulary | None = None) -> Tally:
+        """Encode and count; ``known`` is the vocabulary of earlier batches."""
+        if y is None:
+            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if not table.n_rows:
+            raise _no_rows()
+        weights = read_weights(sample_weight, table.n_rows)
+        kept = None if weights is None or weights.all() else weights > 0
+        labels, label_values = read_labels(y, table.n_rows, kept)
+        if weights is not None and kept is not None:
+            table, weights = table.rows(kept), weights[kept]
+        reading = Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
+        vocabulary = Vocabulary.learn(table, reading, weights) if known is None else known.relearn(table, reading)
+        return self._tally(vocabulary, vocabulary.encode(table), (labels, label_values), weights)
+
+    def _learn(self, counts: Tally, X: Any, first: bool) -> Self:
+        learned = self._learn_from(counts)
+        if first:
+            validate_data(self, X, reset=True, skip_check_array=True)
+            self.n_features_in_ = len(counts.vocabulary.names)
+            self._allowed = None
+        self.counts_ = counts
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    def _check_features(self, X: Any, table: Table) -> None:
+        """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
+        now, then = table.names, self.counts_.vocabulary.names
+        complaint = ""
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            complaint = str(error)
+        positions = tuple(range(len(now))), tuple(range(len(then)))
+        if now not in positions and then not in positions:  # both have names; scikit-learn compares only strings
+            gone = [name for name in then if name not in now]
+            moved = next((pair for pair in zip(now, then, strict=False) if pair[0] != pair[1]), None)
+            if gone and not isinstance(gone[0], str):
+                complaint += f"\n{errors.column(gone[0])} is missing."
+            elif moved:
+                complaint += f"{errors.column(moved[0])} stands where {moved[1]!r} stood at fit."
+        if complaint:
+            raise InputError(complaint.strip(), "Pass the columns of fit, in their order.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _not_among(labels: Categories, known: Categories) -> list[Any]:
+    new: list[Any] = labels.values[known.codes_of(labels.values) == known.size].tolist()
+    return new
+
+
+def _no_rows() -> InputError:
+    return InputError("X has 0 rows.", "Pass at least one.")
