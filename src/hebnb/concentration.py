@@ -12,6 +12,7 @@ problem with several documents, as in AODE, simply has several totals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaln
@@ -20,6 +21,8 @@ from hebnb.arrays import FloatArray, IntArray
 
 # Newton converges quadratically: a step this small leaves an error near its square.
 _SMALL_STEP = 1e-6
+# Up to this count Δ is summed term by term; from there on its series is faster.
+_FEW = 8
 # Fewer cells than this are evaluated sooner than merged.
 _WORTH_MERGING = 1000
 # Sums that agree to this relative accuracy are equal: their difference is rounding.
@@ -37,7 +40,7 @@ class Terms:
     mean : array of float, in (0, 1]
         Prior mean θ of the cell; 1 for a total.
     count : array of float, > 0
-        Count n, possibly fractional.
+        Count n, possibly fractional. Ascending whole ones are evaluated faster.
     multiplicity : array of float
         How many equal cells this one stands for.
     size : int
@@ -57,7 +60,11 @@ class Terms:
 
     def slopes(self, m: FloatArray) -> tuple[FloatArray, FloatArray]:
         """First and second derivative of ``log_rising`` in m, for each problem."""
-        first, second = delta(self.count, m[self.problem] * self.mean)
+        a = m[self.problem] * self.mean
+        first, second = np.empty_like(a), np.empty_like(a)
+        short = self._ends[-1]
+        first[:short], second[:short] = _short_delta(self._ends, a[:short])
+        first[short:], second[short:] = delta(self.count[short:], a[short:])
         first *= self.mean
         second *= np.square(self.mean)
         return self.sum(first), self.sum(second)
@@ -70,6 +77,14 @@ class Terms:
         return Terms(
             number[self.problem[kept]], self.mean[kept], self.count[kept], self.multiplicity[kept], len(problems)
         )
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        """Where the counts up to 0, 1, 2, … end, as far as they are whole and stand in ascending order first."""
+        whole = np.arange(_FEW + 1)
+        ends = np.searchsorted(self.count, whole, side="right")
+        few = self.count[: ends[-1]]
+        return ends if np.array_equal(few, np.repeat(whole, np.diff(ends, prepend=0))) else np.zeros_like(ends)
 
     def sum(self, values: FloatArray) -> FloatArray:
         """Sum values of the terms, with their multiplicities, for each problem."""
@@ -129,29 +144,37 @@ def merge_cells(
     Returns
     -------
     problem, pooled, count, multiplicity
+        In ascending order of whole counts.
     """
     unmerged = problem, pooled, count, np.ones(len(count))
     if len(count) < _WORTH_MERGING:
-        return unmerged
+        order = np.argsort(count, kind="stable")
+        return problem[order], pooled[order], count[order], unmerged[3]
     high = np.array([problem.max(), pooled.max(), count.max()], dtype=float) + 1
     if high.prod() >= 2.0**62:
         return unmerged
     whole_pooled, whole_count = pooled.astype(np.int64), count.astype(np.int64)
     if not ((whole_count == count).all() and (whole_pooled == pooled).all()):
         return unmerged
-    _, many_pooled, many_counts = (int(bound) for bound in high)
-    key = whole_count
-    key += whole_pooled * many_counts
-    key += problem * (many_pooled * many_counts)
+    many_problems, many_pooled, _ = (int(bound) for bound in high)
+    key = whole_pooled
+    key += problem * many_pooled
+    whole_count *= many_problems * many_pooled
+    key += whole_count
     key.sort()
     first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
     multiplicity = np.diff(first, append=len(key))
-    key, one_count = np.divmod(key[first], many_counts)
-    one_problem, one_pooled = np.divmod(key, many_pooled)
+    key, one_pooled = np.divmod(key[first], many_pooled)
+    one_count, one_problem = np.divmod(key, many_problems)
     return one_problem, one_pooled.astype(float), one_count.astype(float), multiplicity.astype(float)
 
 
-def maximize(evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_iter: int = 50) -> FloatArray:
+def maximize(
+    evidence: Evidence,
+    bounds: tuple[float, float] = (1e-2, 1e4),
+    max_iter: int = 50,
+    categories: FloatArray | None = None,
+) -> FloatArray:
     """The concentration of greatest evidence within the bounds, for every problem.
 
     With F the cells' slope and G the totals', the score F − G vanishes where 1/F = 1/G. Both reciprocals are nearly
@@ -170,6 +193,8 @@ def maximize(evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_
         Smallest and largest concentration.
     max_iter : int
         Most evaluations of the score.
+    categories : array of float, optional
+        Number of categories of each problem, for a better first guess.
 
     Returns
     -------
@@ -187,7 +212,7 @@ def maximize(evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_
     """
     lowest, highest = np.log(bounds)
     with np.errstate(divide="ignore"):
-        log_m = np.clip(np.log(_first_guess(evidence)), lowest, highest)
+        log_m = np.clip(np.log(_first_guess(evidence, categories)), lowest, highest)
     below, above = np.full(evidence.size, -np.inf), np.full(evidence.size, np.inf)  # a bound is no bracket until tried
     open_ = np.arange(evidence.size)
     for _ in range(max_iter):
@@ -216,16 +241,17 @@ def maximize(evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_
     return np.where(log_m == lowest, bounds[0], np.where(log_m == highest, bounds[1], np.exp(log_m)))
 
 
-def _first_guess(evidence: Evidence) -> FloatArray:
+def _first_guess(evidence: Evidence, categories: FloatArray | None) -> FloatArray:
     """A concentration from the spread of the counts, to start from; infinite where they vary too little.
 
     Overdispersed counts have Σ_v (n_v − Nθ_v)²/θ_v ≈ (K − 1) N (N + m)/(1 + m) in every document. Solving the sum over
-    documents for m needs only sums of squares. Categories without a count are not known here and left out of K.
+    documents for m needs only sums of squares.
     """
     cells, totals = evidence.cells, evidence.totals
     rows, squares = totals.sum(totals.count), totals.sum(totals.count**2)
     with np.errstate(all="ignore"):
-        categories = cells.sum(np.ones(len(cells.count))) / totals.sum(np.ones(len(totals.count)))
+        if categories is None:  # those with a count, on average over the documents
+            categories = cells.sum(np.ones(len(cells.count))) / totals.sum(np.ones(len(totals.count)))
         spread = (cells.sum(cells.count**2 / cells.mean) - squares) / (categories - 1)
         guess = (squares - spread) / (spread - rows)
     return np.where(spread > rows, np.nan_to_num(np.maximum(guess, 0)), np.inf)
@@ -273,6 +299,18 @@ def fixed_point(
         if len(still) < len(moving):
             moving, evidence = moving[still], evidence.of(still)
     return m
+
+
+def _short_delta(ends: IntArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Δ(n, a) = Σ_{k<n} 1/(a + k) and its derivative, for ascending whole n; those up to k end at ``ends[k]``."""
+    first, second = np.zeros_like(a), np.zeros_like(a)
+    for k, done in enumerate(ends[:-1].tolist()):
+        reciprocal = a[done:] + k
+        np.divide(1, reciprocal, out=reciprocal)
+        first[done:] += reciprocal
+        reciprocal *= reciprocal
+        second[done:] -= reciprocal
+    return first, second
 
 
 def delta(n: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -6,6 +6,8 @@ evidence (paper, eqs. 11 to 13).
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -19,7 +21,7 @@ from hebnb.probability import posterior_mean
 from hebnb.smoothing import Smoother
 
 # Cells whose concentrations are solved for at a time: few enough to stay in the processor's cache.
-_CHUNK = 1 << 17
+_CHUNK = 1 << 18
 
 
 class ChildScores(Protocol):
@@ -53,8 +55,11 @@ def learn(
     mean = np.concatenate(means)
     total = _totals(counts)
     m = np.full((counts.classes.size, *used.shape), np.nan)
-    for parents in _chunks(counts, used):
-        m[:, parents] = np.where(used[parents], _concentration(counts, total, used, rule, parents), np.nan)
+    chunks = _chunks(counts, used)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the solver works outside the interpreter lock
+        solved = pool.map(lambda parents: _concentration(counts, total, used, rule, parents), chunks)
+        for parents, concentration in zip(chunks, solved, strict=True):
+            m[:, parents] = np.where(used[parents], concentration, np.nan)
     scores = _dense_scores if isinstance(counts.pairs, DensePairs) else _sparse_scores
     return m, scores(counts, used, mean, total, m)
 

@@ -156,9 +156,9 @@ class HEB(Smoother):
     def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
         """The maximum of the evidence, or K where no document is large enough to learn from."""
         solve = self._solver()
-        return np.where(largest < self.low_count, sizes, solve(evidence()).reshape(sizes.shape))
+        return np.where(largest < self.low_count, sizes, solve(evidence(), sizes.ravel()).reshape(sizes.shape))
 
-    def _solver(self) -> Callable[[Evidence], FloatArray]:
+    def _solver(self) -> Callable[[Evidence, FloatArray], FloatArray]:
         if self.prior_mean not in ("marginal", "uniform"):
             raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
         try:
@@ -172,9 +172,9 @@ class HEB(Smoother):
         if not (self.low_count == 0 or _is_positive(self.low_count)):
             raise ParameterError(f"low_count={self.low_count!r} must be a number that is not negative.")
         if self.solver == "exact":
-            return lambda evidence: maximize(evidence, (low, high), self.max_iter)
+            return lambda evidence, sizes: maximize(evidence, (low, high), self.max_iter, sizes)
         if self.solver == "minka":
-            return lambda evidence: fixed_point(evidence, (low, high), self.max_iter)
+            return lambda evidence, _: fixed_point(evidence, (low, high), self.max_iter)
         raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
 
 
