@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from hebnb import AODE
 from measure import HEADER, Comparison, medians
@@ -69,15 +70,19 @@ def against_others(repeat: int) -> list[Comparison]:
     return [*comparisons, Comparison("Laplace AODE predict_proba / scikit-bayes'", predict, slow, 0.1)]
 
 
-def load(folder: Path, name: str) -> tuple[object, np.ndarray, dict[str, list[str]]]:
-    import pandas as pd
-
-    frame = pd.read_csv(folder / f"{name}.csv.gz")
-    frame = frame.sample(min(len(frame), 18_000), random_state=42)
-    X, y = frame.drop(columns="class"), frame["class"].to_numpy()
+def columns_as_in_the_paper(folder: Path, name: str, X: pd.DataFrame) -> dict[str, list[str]]:
+    """Text and the columns listed for the dataset are categories; other numbers are cut."""
     listed = json.loads((folder / "categorical.json").read_text()).get(name, [])
     kept = list(X.columns) if listed == "all" else [*listed, *X.select_dtypes(["object", "string"]).columns]
-    return X, y, {"categorical_features": kept, "numeric_features": [c for c in X.columns if c not in kept]}
+    kept = [column for column in kept if column in X.columns]
+    return {"categorical_features": kept, "numeric_features": [c for c in X.columns if c not in kept]}
+
+
+def load(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, dict[str, list[str]]]:
+    frame = pd.read_csv(folder / f"{name}.csv.gz")
+    frame = frame.sample(min(len(frame), 18_000), random_state=42).dropna(axis="columns", how="all")
+    X = frame.drop(columns="class")
+    return X, frame["class"].to_numpy(), columns_as_in_the_paper(folder, name, X)
 
 
 def of_learning(folder: Path, repeat: int) -> list[Comparison]:
@@ -110,18 +115,19 @@ def growth(target: Path, repeat: int) -> None:
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained", sharey=True)
     for axis, (label, cases) in zip(axes, panels.items(), strict=True):
         lines: dict[str, list[float]] = {"HEB-AODE fit": [], "Laplace AODE fit": [], "predict_proba": []}
-        varied = [
-            next(c for c, same in zip(case, map(len, map(set, zip(*cases, strict=True))), strict=True) if same > 1)
-            for case in cases
-        ]
+        varying = next(place for place, values in enumerate(zip(*cases, strict=True)) if len(set(values)) > 1)
+        varied = [case[varying] for case in cases]
         for rows, features, k in cases:
             X, y = make_data(rows, np.full(features, k))
-            heb, laplace = AODE(max_parent_categories=None), AODE("laplace", max_parent_categories=None)
+            no_caps = {"max_parent_categories": None, "max_joint_cells": None}
+            heb, laplace = AODE(**no_caps), AODE("laplace", **no_caps)
             sides = [lambda: heb.fit(X, y), lambda: laplace.fit(X, y), lambda: heb.predict_proba(X)]  # noqa: B023
             for line, seconds in zip(lines.values(), medians(sides, max(1, repeat // 5)), strict=True):
                 line.append(seconds)
         for (name, seconds), style in zip(lines.items(), ["o-", "s--", "^:"], strict=True):
             axis.loglog(varied, seconds, style, label=name)
+        axis.set_xticks(varied, labels=[f"{size:,}" for size in varied])
+        axis.minorticks_off()
         axis.set_xlabel(label)
         axis.grid(alpha=0.3)
         print(label, {name: [round(s, 3) for s in seconds] for name, seconds in lines.items()}, flush=True)

@@ -199,6 +199,14 @@ class TestCaps:
         assert np.isfinite(model.concentration_[0, 0, 1])
         assert_array_equal(AODE(max_joint_cells=5 * 3 * 3, over_cap="skip").fit(X, y).parents_, [])
 
+    @pytest.mark.parametrize("over_cap", ["marginal", "skip"])
+    def test_every_pair_over_the_caps(self, over_cap):
+        X, y = random_data(9)
+        dense = AODE(max_joint_cells=0, over_cap=over_cap).fit(X, y)
+        sparse = fit_sparse(AODE(max_joint_cells=0, over_cap=over_cap), X, y)
+        assert np.isnan(sparse.concentration_).all()
+        assert_allclose(sparse.predict_joint_log_proba(X), dense.predict_joint_log_proba(X), rtol=1e-12)
+
     def test_caps_that_nothing_exceeds_change_nothing(self):
         X, y = random_data(10)
         assert_array_equal(AODE(**NO_CAPS).fit(X, y).predict_proba(X), AODE().fit(X, y).predict_proba(X))

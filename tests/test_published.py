@@ -1,7 +1,7 @@
-"""The paper's calibration table, recomputed on its own datasets where they are at hand.
+"""The paper's tables on its high-cardinality datasets, recomputed where these are at hand.
 
-The published numbers are typed in from the paper (top-1 ECE on the high-cardinality benchmarks, mean ± standard
-deviation over ten folds).
+The published numbers are typed in from the paper: top-1 ECE, mean ± standard deviation over ten folds, and the log-loss
+of AODE and HEB-AODE.
 """
 
 import json
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from hebnb import NaiveBayes
+from hebnb import AODE, HEB, NaiveBayes
 from hebnb.metrics import expected_calibration_error
 
 pd = pytest.importorskip("pandas")
@@ -70,3 +71,21 @@ def test_calibration_table(name):
     for method, folds in errors.items():
         mean, std = PUBLISHED[name, method]
         assert abs(np.mean(folds) - mean) <= 2 * std, (method, np.mean(folds), mean, std)
+
+
+PUBLISHED_AODE = {"amazon-employee": (0.4532, 0.4093), "click-prediction": (0.6794, 0.5293), "nomao": (0.4661, 0.4716)}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_AODE)
+def test_aode_table(name):
+    """Within a twentieth of the published log-loss: the paper leaves readings open, and its data differ a little."""
+    X, y, kinds = load(name)
+    models = [AODE("laplace", over_cap="skip", **kinds), AODE(HEB(solver="minka"), **kinds)]
+    losses = []
+    for train, test in StratifiedKFold(10, shuffle=True, random_state=42).split(X, y):
+        probas = [model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test]) for model in models]
+        losses.append([log_loss(y[test], proba) for proba in probas])
+    ours, published = np.mean(losses, axis=0), np.array(PUBLISHED_AODE[name])
+    np.testing.assert_allclose(ours, published, rtol=0.05)
+    if name != "nomao":  # where there is little to gain; the paper sees +1.2 %
+        assert ours[1] < 0.95 * ours[0]

@@ -245,7 +245,7 @@ def count_cells(
 ) -> SparsePairs:
     """Counts of the pairs that occur."""
     n_classes = int(classes.max()) + 1
-    parts = []
+    parts = [(np.empty(0, dtype=np.intp), np.empty(0))]
     for i, j in zip(*np.nonzero(np.triu(counted)), strict=True):
         known = np.flatnonzero((positions[i] < layout.width) & (positions[j] < layout.width))
         key = (positions[i][known] * layout.width + positions[j][known]) * n_classes + classes[known]
