@@ -191,10 +191,10 @@ def _dense_scores(
         strength = np.where(used[i], m[:, i], 1.0)[:, np.newaxis, layout.feature]
         rows = np.repeat(total[:, span], layout.sizes, axis=2)
         silent = ~used[i][layout.feature] | (mean == 0)
-        logs = posterior_mean(counts.pairs.square[:, span], rows, np.where(silent, 1.0, mean), strength)
-        np.log(logs, out=logs)
-        logs[:, :, silent] = 0
-        table[:, span, :-1] = logs
+        scores = table[:, span, :-1]
+        posterior_mean(counts.pairs.square[:, span], rows, np.where(silent, 1.0, mean), strength, out=scores)
+        np.log(scores, out=scores)
+        scores[:, :, silent] = 0
     return DenseChildScores(table)
 
 

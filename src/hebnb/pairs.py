@@ -213,8 +213,7 @@ def count_square(
         span = layout.span(f)
         size, rest = span.stop - span.start, layout.width - span.stop + 1
         row = np.minimum(positions[f] - span.start, size)  # what says nothing counts in a row of its own
-        cell = positions[f + 1 :] - span.stop
-        cell += ((row * n_classes + classes) * rest)[np.newaxis]
+        cell = positions[f + 1 :] + ((row * n_classes + classes) * rest - span.stop)
         repeated = None if weights is None else np.broadcast_to(weights, cell.shape).ravel()
         counts = np.bincount(cell.ravel(), repeated, (size + 1) * n_classes * rest)
         counts = counts.reshape(size + 1, n_classes, rest)[:size, :, :-1].transpose(1, 0, 2)

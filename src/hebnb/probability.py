@@ -16,7 +16,11 @@ _BLOCK = 1 << 14
 
 
 def posterior_mean(
-    count: FloatArray | float, total: FloatArray | float, mean: FloatArray | float, m: FloatArray | float
+    count: FloatArray | float,
+    total: FloatArray | float,
+    mean: FloatArray | float,
+    m: FloatArray | float,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """(count + m · mean) / (total + m), the mean of a Dirichlet(m · mean) posterior (paper, eq. 2).
 
@@ -25,7 +29,8 @@ def posterior_mean(
     >>> posterior_mean(np.array([3.0, 0.0]), np.array(3.0), np.array([0.5, 0.5]), np.array(1.0))
     array([0.875, 0.125])
     """
-    return np.asarray((count + m * mean) / (total + m))
+    numerator = np.add(count, m * mean, out=out)
+    return np.asarray(np.divide(numerator, total + m, out=out))
 
 
 def class_log_prior(class_count: FloatArray) -> FloatArray:
