@@ -1,6 +1,7 @@
 """AODE against a slow reference, against other programs, and its laws."""
 
 import math
+import tracemalloc
 from unittest.mock import patch
 
 import numpy as np
@@ -10,8 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
-from hebnb import AODE, HEB, Additive, NaiveBayes
+from hebnb import AODE, HEB, Additive, NaiveBayes, Smoother
+from hebnb.aode import estimated_bytes
+from hebnb.datasets import load_flights
 from hebnb.pairs import DensePairs, SparsePairs
 
 ROWS = st.lists(
@@ -24,6 +29,7 @@ ROWS = st.lists(
     min_size=2,
     max_size=40,
 )
+SKLEARN_DATA = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
 NO_CAPS = {"max_parent_categories": None, "max_joint_cells": None}
 
 
@@ -42,11 +48,6 @@ def random_data(seed=0, rows=300, sizes=(2, 5, 3, 12), classes=3):
         follows = rng.random(rows) < 0.5
         columns.append(np.where(follows, (columns[-1] + y) % k, rng.integers(k, size=rows)))
     return np.stack(columns, axis=1), y
-
-
-def sparse():
-    """Every pair table is held as the cells that occur."""
-    return patch("hebnb.pairs._SMALL_SQUARE", -1), patch("hebnb.pairs.dense_fits", lambda *_: False)
 
 
 def fit_sparse(model, X, y, weights=None):
@@ -143,11 +144,21 @@ class TestAgainstReferences:
         assert inside.sum() > 10
         assert_allclose(longer.concentration_[inside], exact.concentration_[inside], rtol=1e-2)
 
-    @pytest.mark.parametrize("classes", [2, 4])
-    def test_laplace_aode_is_scikit_bayes(self, classes):
+    @pytest.mark.parametrize("data", [*SKLEARN_DATA, "flights", "random"])
+    def test_laplace_aode_is_scikit_bayes(self, data):
         """scikit-bayes AnDE(n_dependence=1, alpha=1), whose joint factor is smoothed by (N + 1)/(S + C·K) like ours."""
         skbn = pytest.importorskip("skbn")
-        X, y = random_data(5, classes=classes, sizes=(3, 4, 5, 6, 2))
+        if data == "flights":
+            X, y = load_flights(backend="numpy")
+            X = OrdinalEncoder(dtype=int).fit_transform(X[:2000, [0, 1, 4, 7, 8]])
+            y = (y[:2000] == "late").astype(int)
+        elif data == "random":
+            X, y = random_data(5, classes=4, sizes=(3, 4, 5, 6, 2))
+        else:
+            X, y = SKLEARN_DATA[data](return_X_y=True)
+            X = OrdinalEncoder(dtype=int).fit_transform(
+                KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf").fit_transform(X)
+            )
         theirs = skbn.AnDE(n_dependence=1, alpha=1.0).fit(X, y)
         ours = AODE("laplace").fit(X, y)
         assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
@@ -222,9 +233,15 @@ class TestLaws:
     pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
 
     def test_m_equal_to_k_with_equal_means_is_laplace(self):
-        X, y = random_data(12, sizes=(5, 5, 5))
-        pinned = AODE(HEB(prior_mean="uniform", bounds=(5, 5))).fit(X, y)
-        assert_allclose(pinned.predict_proba(X), AODE(Additive()).fit(X, y).predict_proba(X), rtol=1e-12)
+        class NumberOfCategories(Smoother):
+            prior_mean = "uniform"
+
+            def concentration(self, sizes, largest, evidence):
+                return sizes
+
+        X, y = random_data(12)
+        pinned = AODE(NumberOfCategories()).fit(X, y)
+        assert_array_equal(pinned.predict_proba(X), AODE(Additive()).fit(X, y).predict_proba(X))
 
     @given(rows=ROWS, smoothing=st.sampled_from(["heb-m", "heb-u", "laplace", "te"]))
     @settings(max_examples=40, deadline=None)
@@ -287,6 +304,18 @@ class TestLaws:
                     squares.append(AODE().fit(X, y, w).counts_.pairs.square)
             assert_allclose(*squares, rtol=1e-12)
 
+    def test_an_empty_bin_says_nothing(self):
+        X = np.stack([np.tile([0.5, 1.5, 2.5, 3.5], 25), np.arange(100) % 5], axis=1)
+        y = np.arange(100) % 2
+        new = [[15.0, 2.0], [0.5, 2.0]]
+        edges = {0: [1, 2, 3, 10, 20]}
+        dense, sparse = AODE(bin_edges=edges).fit(X, y), fit_sparse(AODE(bin_edges=edges), X, y)
+        assert_allclose(sparse.predict_joint_log_proba(new), dense.predict_joint_log_proba(new), rtol=1e-10)
+        naive = NaiveBayes(bin_edges=edges).fit(X, y)
+        with patch("hebnb.counts._dense_fits", lambda *_: False):
+            sparse_naive = NaiveBayes(bin_edges=edges).fit(X, y)
+        assert_allclose(sparse_naive.predict_joint_log_proba(new), naive.predict_joint_log_proba(new), rtol=1e-10)
+
     @pytest.mark.parametrize("missing", ["ignore", "category"])
     def test_gaps(self, missing):
         X, y = split([("red", 1, "s", "no"), (None, 1, "m", "yes"), ("red", 2, None, "no"), (None, 2, "m", "yes")] * 5)
@@ -319,6 +348,51 @@ class TestLimits:
         model = AODE(**NO_CAPS).fit(X, y)
         assert isinstance(model.counts_.pairs, SparsePairs)
         assert model.score(X, y) > 0.9
+
+    @pytest.mark.parametrize(
+        ("sizes", "rows", "classes"),
+        [((7500,) * 9, 20_000, 2), ((400,) * 6, 1000, 300), ((55,) * 16, 20_000, 2), ((240, 240), 60_000, 2)],
+    )
+    @pytest.mark.parametrize("smoothing", ["laplace", "heb-m"])
+    def test_the_estimate_of_memory_is_honest(self, sizes, rows, classes, smoothing):
+        rng = np.random.default_rng(0)
+        X = np.stack([rng.integers(k, size=rows) for k in sizes], axis=1)
+        y = rng.integers(classes, size=rows)
+        model = AODE(smoothing, **NO_CAPS)
+        tracemalloc.start()
+        model.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        estimate = estimated_bytes(model.counts_.layout, classes, rows, model.counts_.caps)
+        assert estimate / 4 < peak < estimate
+
+    def test_batches_stay_within_the_memory_limit(self):
+        model = AODE(memory_limit=3e6, **NO_CAPS)
+        rng = np.random.default_rng(0)
+
+        def forty_batches():
+            for batch in range(40):
+                model.partial_fit(rng.integers(300, size=(300, 4)) + 300 * batch, rng.integers(2, size=300))
+
+        with pytest.raises(ValueError, match="memory_limit is 3 MB"):
+            forty_batches()
+        assert model.counts_.n_rows < 40 * 300
+
+    def test_caps_may_not_change_between_batches(self):
+        X, y = random_data()
+        model = AODE(max_parent_categories=10).partial_fit(X, y).set_params(max_parent_categories=None)
+        with pytest.raises(ValueError, match="caps differ"):
+            model.partial_fit(X, y)
+
+    def test_many_classes_take_little_memory_to_predict(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.integers(3, size=(3000, 2)), np.arange(3000) % 1000
+        model = AODE().fit(X, y)
+        tracemalloc.start()
+        proba = model.predict_proba(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 6 * proba.nbytes
 
     def test_memory_is_estimated_before_it_is_taken(self):
         X, y = random_data(15, sizes=(40, 50, 60), rows=3000)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from hebnb import errors, one_dependence
-from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.arrays import Array, BoolArray, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import InputError, ParameterError
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
-from hebnb.probability import class_log_prior, joint_log_scores, log_scores
+from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
 
 # Scores looked up at a time, so that they stay in the processor's cache.
-_BLOCK_CELLS = 1 << 16
+_BLOCK_CELLS = 1 << 18
 
 
 class AODE(CategoricalClassifier[PairCounts]):
@@ -44,7 +45,7 @@ class AODE(CategoricalClassifier[PairCounts]):
     over_cap : {"marginal", "skip"}, default="marginal"
         What becomes of a parent or pair over these: its children depend on the class alone, or the parent is left out.
     min_parent_count : float, default=1
-        A value is a parent only in rows whose value occurred in at least this weight of training rows.
+        A value acts as a parent only if it occurred in at least this weight of training rows.
     memory_limit : float, optional
         Most bytes that the tables may take; by default half of what is free.
     categorical_features, numeric_features, n_bins, bin_edges, missing
@@ -104,30 +105,43 @@ class AODE(CategoricalClassifier[PairCounts]):
     ) -> PairCounts:
         caps = self._caps()
         counts = Counts.of(vocabulary, codes, *labels, weights)
-        self._check_memory(counts, len(codes[0]), caps)
+        self._check_memory(vocabulary, counts.classes.size, len(codes[0]), caps)
         label_codes, label_values = labels
         return PairCounts.of_rows(counts, codes, counts.classes.codes_of(label_values)[label_codes], weights, caps)
 
+    def _combine(self, known: PairCounts, new: PairCounts) -> PairCounts:
+        if known.caps != new.caps:
+            raise ParameterError("The caps differ from those of earlier batches.", "Set them before the first batch.")
+        vocabulary, classes = known.vocabulary | new.vocabulary, known.classes | new.classes
+        self._check_memory(vocabulary, classes.size, known.n_rows + new.n_rows, known.caps)
+        return known + new
+
     def _caps(self) -> Caps:
-        for name in ("max_parent_categories", "max_joint_cells"):
+        for name in ("max_parent_categories", "max_joint_cells", "min_parent_count", "memory_limit"):
             value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise ParameterError(f"{name}={value!r} must be None or a number that is not negative.")
+            if value is None and name != "min_parent_count":
+                continue
+            if not isinstance(value, Real) or not float(value) >= 0:
+                raise ParameterError(f"{name}={value!r} must be a number that is not negative.")
         if self.over_cap not in ("marginal", "skip"):
             raise errors.unknown_name("over_cap", self.over_cap, ["marginal", "skip"])
         return Caps(self.max_parent_categories, self.max_joint_cells)
 
-    def _check_memory(self, counts: Counts, n_rows: int, caps: Caps) -> None:
-        layout, n_classes = Layout(counts.sizes.astype(np.intp)), counts.classes.size
+    def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int, caps: Caps) -> None:
+        layout = Layout(np.array([feature.size for feature in vocabulary.features]))
         needed = estimated_bytes(layout, n_classes, n_rows, caps)
         limit = self.memory_limit if self.memory_limit is not None else free_memory() / 2
-        if needed > limit:
-            widest = int(np.argmax(layout.sizes))
-            raise InputError(
-                f"AODE needs about {needed / 1e6:,.0f} MB for its tables and memory_limit is {limit / 1e6:,.0f} MB.",
-                f"Lower max_parent_categories, leave out column {counts.vocabulary.names[widest]!r} "
-                f"({layout.sizes[widest]:,} categories), or raise memory_limit.",
-            )
+        if needed <= limit:
+            return
+        widest = int(np.argmax(layout.sizes))
+        if 4 * layout.sizes[widest] > layout.width:
+            remedy = f"leave out column {vocabulary.names[widest]!r} ({layout.sizes[widest]:,} categories)"
+        else:
+            remedy = f"use fewer of the {len(layout.sizes):,} columns"
+        raise InputError(
+            f"AODE needs about {needed / 1e6:,.0f} MB for its tables and memory_limit is {limit / 1e6:,.0f} MB.",
+            f"Lower max_parent_categories or max_joint_cells, {remedy}, or raise memory_limit.",
+        )
 
     def _learn_from(self, counts: PairCounts) -> dict[str, Any]:
         rule = smoother(self.smoothing)
@@ -147,8 +161,9 @@ class AODE(CategoricalClassifier[PairCounts]):
             "prior_mean_": means,
             "concentration_": pair_concentration,
             "parents_": parents,
-            "_used": used,
             "_children": children,
+            "_unconditioned": [[j for j in np.flatnonzero(~used[i]).tolist() if j != i] for i in parents.tolist()],
+            "_may_be_parent": np.append(_at_least(np.concatenate(counts.pooled), self.min_parent_count), False),
             "_log_joint": _log_joint(counts),
             "_marginals": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, ones)),
         }
@@ -157,7 +172,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         positions = self.counts_.layout.positions(codes)
         n_rows, n_classes = positions.shape[1], self.counts_.classes.size
         scores = np.empty((n_classes, n_rows))
-        block = max(64, _BLOCK_CELLS // max(len(codes), 1))
+        block = max(16, _BLOCK_CELLS // (len(codes) * (n_classes + 2)))
         for start in range(0, n_rows, block):
             rows = slice(start, min(start + block, n_rows))
             scores[:, rows] = self._block_scores(positions[:, rows], [column[rows] for column in codes])
@@ -166,14 +181,13 @@ class AODE(CategoricalClassifier[PairCounts]):
     def _block_scores(self, positions: IntArray, codes: list[IntArray]) -> FloatArray:
         """log of the mean over the parents in effect, of shape (C, rows); of naive Bayes where there is none."""
         n_classes, n_rows = self.counts_.classes.size, positions.shape[1]
-        pooled = np.append(np.concatenate(self.counts_.pooled), -np.inf)
         estimates = np.empty((len(self.parents_), n_classes, n_rows))
         active = np.zeros(n_rows)
         marginals = self._marginal_scores(codes)
         for place, i in enumerate(self.parents_.tolist()):
-            in_effect = pooled[positions[i]] >= max(self.min_parent_count, np.finfo(float).tiny)
+            in_effect = self._may_be_parent[positions[i]]
             estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions)
-            for j in marginals.keys() & set(np.flatnonzero(~self._used[i]).tolist()) - {i}:
+            for j in self._unconditioned[place]:
                 estimates[place] += marginals[j]
             estimates[place][:, ~in_effect] = -np.inf
             active += in_effect
@@ -188,10 +202,8 @@ class AODE(CategoricalClassifier[PairCounts]):
 
     def _marginal_scores(self, codes: list[IntArray]) -> dict[int, FloatArray]:
         """log P(x_j | y) of the features that some parent does not condition, of shape (C, rows)."""
-        unconditioned = ~self._used[self.parents_]
-        unconditioned[np.arange(len(self.parents_)), self.parents_] = False
         found = {}
-        for j in np.flatnonzero(unconditioned.any(axis=0)).tolist():
+        for j in set().union(*self._unconditioned):
             scores = np.zeros((len(codes[j]), self.counts_.classes.size))
             self._marginals[j].add_to(scores, codes[j])
             found[j] = np.ascontiguousarray(scores.T)
@@ -199,23 +211,36 @@ class AODE(CategoricalClassifier[PairCounts]):
 
 
 def _log_joint(counts: PairCounts) -> FloatArray:
-    """log (N_cu + 1)/(S + C·K_i) for every class and parent position (paper, eq. 9), with a last one for nothing."""
+    """log (N_cu + 1)/(S + C·K_i) for every class and parent position (paper, eq. 9), with a last one for nothing.
+
+    It is the posterior mean with one imaginary row in every one of the C·K_i combinations.
+    """
     rows = counts.class_count.sum()
+    combinations = np.maximum(counts.classes.size * counts.sizes, 1)
     tables = [
-        np.log((dense(table) + 1) / (rows + counts.classes.size * len(table_pooled)))
-        for table, table_pooled in zip(counts.tables, counts.pooled, strict=True)
+        np.log(posterior_mean(dense(table), rows, 1 / number, number))
+        for table, number in zip(counts.tables, combinations, strict=True)
     ]
     return np.ascontiguousarray(np.concatenate([*tables, np.zeros((1, counts.classes.size))]).T)
 
 
+def _at_least(weights: FloatArray, least: float) -> BoolArray:
+    """Whether a sum of weights is positive and reaches a number, but for rounding."""
+    return (weights > 0) & (weights >= least * (1 - 1e-9))
+
+
 def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> float:
-    """An upper estimate of what the pair tables take, from numbers known before they are made."""
+    """What fitting takes at its peak, about, from numbers known before anything is made.
+
+    Pair cells, totals of (class, category, child), and the positions of the rows; the factors were measured.
+    """
     counted = caps.counted(layout.sizes, n_classes)
     totals = 8.0 * n_classes * layout.width * len(layout.sizes)
+    rows = 8.0 * n_rows * len(layout.sizes)
     if dense_fits(layout, n_classes, n_rows, counted):
-        return 5 * 8.0 * n_classes * layout.width**2 + 2 * totals
+        return 5 * 8.0 * n_classes * layout.width**2 + 3 * totals + 4 * rows
     cells = float(np.minimum(n_rows, n_classes * np.outer(layout.sizes, layout.sizes.astype(float)))[counted].sum())
-    return 60 * cells + 3 * totals
+    return 120 * cells + 5 * totals + 4 * rows
 
 
 def free_memory() -> float:

@@ -41,6 +41,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     def _learn_from(self, counts: Tally) -> dict[str, Any]:
         """The attributes to be set. Nothing is stored before everything has succeeded."""
 
+    def _combine(self, known: Tally, new: Tally) -> Tally:
+        """The counts of all batches."""
+        return known + new  # type: ignore[return-value]
+
     @abstractmethod
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         """log P(class, row), of shape (S, C)."""
@@ -115,7 +119,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             if new:
                 raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
             counts = counts.with_classes(allowed)  # type: ignore[assignment]
-        self._learn(counts if known is None else known + counts, X, first=known is None)  # type: ignore[arg-type]
+        self._learn(counts if known is None else self._combine(known, counts), X, first=known is None)
         self._allowed = allowed
         return self
 

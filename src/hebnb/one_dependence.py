@@ -22,6 +22,7 @@ from hebnb.smoothing import Smoother
 
 # Cells whose concentrations are solved for at a time: few enough to stay in the processor's cache.
 _CHUNK = 1 << 18
+_MOST_THREADS = 8
 
 
 class ChildScores(Protocol):
@@ -43,7 +44,7 @@ class Cells:
     child: IntArray
     count: FloatArray
 
-    def at(self, kept: IntArray) -> Cells:
+    def at(self, kept: IntArray | slice) -> Cells:
         """Some of the cells."""
         return Cells(self.class_[kept], self.parent[kept], self.child[kept], self.count[kept])
 
@@ -52,60 +53,77 @@ def learn(
     counts: PairCounts, used: BoolArray, rule: Smoother, means: list[FloatArray]
 ) -> tuple[FloatArray, ChildScores]:
     """The concentration of every (class, parent, child), NaN where none is in use, and the score tables."""
-    mean = np.concatenate(means)
-    total = _totals(counts)
+    directed = Directed.of(counts, used)
+    chunks = directed.chunks()
     m = np.full((counts.classes.size, *used.shape), np.nan)
-    chunks = _chunks(counts, used)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the solver works outside the interpreter lock
-        solved = pool.map(lambda parents: _concentration(counts, total, used, rule, parents), chunks)
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:  # solving is outside the interpreter lock
+        solved = pool.map(lambda parents: directed.concentration(rule, parents), chunks)
         for parents, concentration in zip(chunks, solved, strict=True):
             m[:, parents] = np.where(used[parents], concentration, np.nan)
-    scores = _dense_scores if isinstance(counts.pairs, DensePairs) else _sparse_scores
-    return m, scores(counts, used, mean, total, m)
+    mean = np.concatenate(means)
+    return m, _dense_scores(directed, mean, m) if directed.cells is None else _sparse_scores(directed, mean, m)
 
 
-def _totals(counts: PairCounts) -> FloatArray:
-    """The rows of every class and parent's position in which the child is known, of shape (C, W, F)."""
-    layout, n_classes, n_features = counts.layout, counts.classes.size, len(counts.layout.sizes)
-    if isinstance(counts.pairs, DensePairs):
-        total = np.zeros((n_classes, layout.width, n_features))
-        present = np.flatnonzero(layout.sizes)
-        total[:, :, present] = np.add.reduceat(counts.pairs.square, layout.starts[present], axis=2)
-        return total
-    cells = _both_ways(counts.pairs)
-    key = (cells.class_ * layout.width + cells.parent) * n_features + layout.feature[cells.child]
-    summed = np.bincount(key, cells.count, n_classes * layout.width * n_features)
-    return summed.reshape(n_classes, layout.width, n_features).astype(float)
+@dataclass(frozen=True)
+class Directed:
+    """Pair counts seen from parents to children.
 
+    Parameters
+    ----------
+    counts : PairCounts
+    used : array of shape (F, F)
+        Whether the child (column) is conditioned on the parent (row).
+    cells : Cells or None
+        For sparse pairs, each cell once with either side as the parent, in order of the parents.
+    total : array of shape (C, W, F)
+        The rows of every class and parent's position in which the child is known.
+    """
 
-def _chunks(counts: PairCounts, used: BoolArray) -> list[slice]:
-    """Runs of parents with about as many cells each, and at least one parent."""
-    sizes = counts.layout.sizes
-    if isinstance(counts.pairs, DensePairs):
-        cells = counts.classes.size * counts.layout.width * sizes
-    else:
-        positions = np.concatenate([counts.pairs.first, counts.pairs.second])
-        cells = np.bincount(counts.layout.feature[positions], minlength=len(sizes))
-    number = np.cumsum(cells) // _CHUNK
-    starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
-    return [slice(a, b) for a, b in pairwise(starts) if used[a:b].any()]
+    counts: PairCounts
+    used: BoolArray
+    cells: Cells | None
+    total: FloatArray
 
+    @classmethod
+    def of(cls, counts: PairCounts, used: BoolArray) -> Directed:
+        """Look at the pairs from both sides, and add up the totals."""
+        layout, n_classes, n_features = counts.layout, counts.classes.size, len(used)
+        shape = n_classes, layout.width, n_features
+        if isinstance(counts.pairs, DensePairs):
+            total = np.zeros(shape)
+            present = np.flatnonzero(layout.sizes)
+            total[:, :, present] = np.add.reduceat(counts.pairs.square, layout.starts[present], axis=2)
+            return cls(counts, used, None, total)
+        cells = _both_ways(counts.pairs)
+        key = (cells.class_ * layout.width + cells.parent) * n_features + layout.feature[cells.child]
+        return cls(counts, used, cells, np.bincount(key, cells.count, int(np.prod(shape))).reshape(shape).astype(float))
 
-def _concentration(
-    counts: PairCounts, total: FloatArray, used: BoolArray, rule: Smoother, parents: slice
-) -> FloatArray:
-    """m of some parents, of shape (C, parents, F)."""
-    layout, n_features = counts.layout, len(counts.layout.sizes)
-    shape = counts.classes.size, parents.stop - parents.start, n_features
-    largest = np.stack(
-        [total[:, layout.span(i)].max(axis=1, initial=0) for i in range(parents.start, parents.stop)], axis=1
-    )
+    def chunks(self) -> list[slice]:
+        """Runs of parents with about as many cells each, and at least one parent."""
+        layout = self.counts.layout
+        if self.cells is None:
+            cells = self.counts.classes.size * layout.width * layout.sizes
+        else:
+            cells = np.bincount(layout.feature[self.cells.parent], minlength=len(layout.sizes))
+        number = np.cumsum(cells) // _CHUNK
+        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(layout.sizes)]
+        return [slice(a, b) for a, b in pairwise(starts) if self.used[a:b].any()]
 
-    def evidence() -> Evidence:
-        cells = _cells_of(counts, used, parents)
-        feature, size = layout.feature, int(np.prod(shape))
-        child = feature[cells.child]
-        problem = (cells.class_ * shape[1] + feature[cells.parent] - parents.start) * n_features + child
+    def concentration(self, rule: Smoother, parents: slice) -> FloatArray:
+        """m of some parents, of shape (C, parents, F)."""
+        layout, n_features = self.counts.layout, len(self.used)
+        spans = [layout.span(i) for i in range(parents.start, parents.stop)]
+        largest = np.stack([self.total[:, span].max(axis=1, initial=0) for span in spans], axis=1)
+        sizes = np.broadcast_to(np.maximum(layout.sizes, 1).astype(float), (len(largest), len(spans), n_features))
+        return rule.concentration(sizes, largest, lambda: self._evidence(rule, parents))
+
+    def _evidence(self, rule: Smoother, parents: slice) -> Evidence:
+        """The cells, and the totals of the parents' values, of every (class, parent, child)."""
+        counts, layout, n_features = self.counts, self.counts.layout, len(self.used)
+        n_parents = parents.stop - parents.start
+        feature, size = layout.feature, counts.classes.size * n_parents * n_features
+        cells = self.cells_of(parents)
+        problem = (cells.class_ * n_parents + feature[cells.parent] - parents.start) * n_features + feature[cells.child]
         # Equal cells are merged by the child's pooled count, of which its prior mean is a function.
         pooled = np.concatenate(counts.pooled)[cells.child]
         problem, pooled, count, multiplicity = merge_cells(problem, pooled, cells.count)
@@ -114,46 +132,42 @@ def _concentration(
         mean = rule.mean(pooled, rows[child], counts.sizes[child])
 
         span = slice(layout.starts[parents.start], layout.starts[parents.stop])
-        documents = np.where(used[feature[span]], total[:, span], 0)
+        documents = np.where(self.used[feature[span]], self.total[:, span], 0)
         class_, row, child = np.nonzero(documents)
         length = documents[class_, row, child]
-        document = (class_ * shape[1] + feature[span][row] - parents.start) * n_features + child
+        document = (class_ * n_parents + feature[span][row] - parents.start) * n_features + child
         document, length, _, repeated = merge_cells(document, length, length)
         return Evidence(
             Terms(problem, mean, count, multiplicity, size),
             Terms(document, np.ones(len(length)), length, repeated, size),
         )
 
-    sizes = np.broadcast_to(np.maximum(layout.sizes, 1).astype(float), shape)
-    return rule.concentration(sizes, largest, evidence)
-
-
-def _cells_of(counts: PairCounts, used: BoolArray, parents: slice) -> Cells:
-    """The cells of some parents."""
-    layout = counts.layout
-    if isinstance(counts.pairs, DensePairs):
-        span = slice(int(layout.starts[parents.start]), int(layout.starts[parents.stop]))
-        block = counts.pairs.square[:, span]
-        class_, parent, child = _unravel(np.flatnonzero(block != 0), block.shape)
-        cells = Cells(class_, parent + span.start, child, block[class_, parent, child])
-    else:
-        cells = _both_ways(counts.pairs)
-        feature = layout.feature[cells.parent]
-        here = np.flatnonzero((feature >= parents.start) & (feature < parents.stop))
-        cells = cells.at(here)
-    if (used | np.eye(len(used), dtype=bool))[parents].all():
-        return cells
-    kept = np.flatnonzero(used[layout.feature[cells.parent], layout.feature[cells.child]])
-    return cells.at(kept)
+    def cells_of(self, parents: slice) -> Cells:
+        """The cells in use of some parents."""
+        layout = self.counts.layout
+        start, stop = layout.starts[[parents.start, parents.stop]].tolist()
+        if self.cells is None:
+            assert isinstance(self.counts.pairs, DensePairs)
+            block = self.counts.pairs.square[:, start:stop]
+            class_, parent, child = _unravel(np.flatnonzero(block != 0), block.shape)
+            cells = Cells(class_, parent + start, child, block[class_, parent, child])
+        else:
+            first, last = np.searchsorted(self.cells.parent, [start, stop]).tolist()
+            cells = self.cells.at(slice(first, last))
+        if (self.used | np.eye(len(self.used), dtype=bool))[parents].all():
+            return cells
+        return cells.at(np.flatnonzero(self.used[layout.feature[cells.parent], layout.feature[cells.child]]))
 
 
 def _both_ways(pairs: SparsePairs) -> Cells:
-    """Each pair once with the first as parent and once with the second."""
+    """Each pair once with the first as parent and once with the second, in order of the parents."""
+    parent = np.concatenate([pairs.first, pairs.second])
+    order = np.argsort(parent, kind="stable")
     return Cells(
-        np.concatenate([pairs.class_, pairs.class_]),
-        np.concatenate([pairs.first, pairs.second]),
-        np.concatenate([pairs.second, pairs.first]),
-        np.concatenate([pairs.count, pairs.count]),
+        np.concatenate([pairs.class_, pairs.class_])[order],
+        parent[order],
+        np.concatenate([pairs.second, pairs.first])[order],
+        np.concatenate([pairs.count, pairs.count])[order],
     )
 
 
@@ -180,9 +194,8 @@ class DenseChildScores:
         return scores
 
 
-def _dense_scores(
-    counts: PairCounts, used: BoolArray, mean: FloatArray, total: FloatArray, m: FloatArray
-) -> DenseChildScores:
+def _dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DenseChildScores:
+    counts, used, total = directed.counts, directed.used, directed.total
     assert isinstance(counts.pairs, DensePairs)
     layout = counts.layout
     table = np.zeros((counts.classes.size, layout.width + 1, layout.width + 1))
@@ -208,6 +221,7 @@ class SparseChildScores:
 
     of_parent_value: FloatArray
     of_value: FloatArray
+    says_something: BoolArray
     keys: tuple[IntArray, ...]
     excess: tuple[FloatArray, ...]
     used: BoolArray
@@ -221,7 +235,7 @@ class SparseChildScores:
             return np.zeros((n_classes, n_rows))
         parent = np.minimum(positions[i], width - 1)
         child = positions[children]
-        known = child < width
+        known = self.says_something[child]
         common = self.of_value[child].sum(axis=0)
         cell = child + parent * width
         scores = np.empty((n_classes, n_rows))
@@ -235,24 +249,23 @@ class SparseChildScores:
         return scores
 
 
-def _sparse_scores(
-    counts: PairCounts, used: BoolArray, mean: FloatArray, total: FloatArray, m: FloatArray
-) -> SparseChildScores:
+def _sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparseChildScores:
+    counts, used, total = directed.counts, directed.used, directed.total
     feature = counts.layout.feature
-    cells = _cells_of(counts, used, slice(0, len(used)))
-    strength = np.where(used, m, 1.0)[:, feature]  # of (class, parent's position, child)
-    rest = np.log(posterior_mean(0.0, total, 1.0, strength))
     of_value = np.append(np.log(np.where(mean > 0, mean, 1.0)), 0.0)
-    j = feature[cells.child]
-    seen = posterior_mean(
-        cells.count, total[cells.class_, cells.parent, j], mean[cells.child], m[cells.class_, feature[cells.parent], j]
-    )
-    excess = np.log(seen) - rest[cells.class_, cells.parent, j] - of_value[cells.child]
-    key = cells.parent * counts.layout.width + cells.child
+    rest = np.empty_like(total)
+    for c, strength in enumerate(np.where(used, m, 1.0)):
+        posterior_mean(0.0, total[c], 1.0, strength[feature], out=rest[c])
+    np.log(rest, out=rest)
+    cells = directed.cells_of(slice(0, len(used)))
     keys, sums = [], []
     for c in range(counts.classes.size):
-        here = np.flatnonzero(cells.class_ == c)
-        here = here[np.argsort(key[here])]
-        keys.append(key[here])
-        sums.append(excess[here])
-    return SparseChildScores(rest, of_value, tuple(keys), tuple(sums), used)
+        here = cells.at(np.flatnonzero(cells.class_ == c))
+        i, j = feature[here.parent], feature[here.child]
+        seen = posterior_mean(here.count, total[c, here.parent, j], mean[here.child], m[c, i, j])
+        excess = np.log(seen) - rest[c, here.parent, j] - of_value[here.child]
+        key = here.parent * counts.layout.width + here.child
+        order = np.argsort(key)
+        keys.append(key[order])
+        sums.append(excess[order])
+    return SparseChildScores(rest, of_value, np.append(mean > 0, False), tuple(keys), tuple(sums), used)

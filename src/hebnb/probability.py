@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from hebnb.arrays import FloatArray, IntArray
+from hebnb.arrays import BoolArray, FloatArray, IntArray
 from hebnb.counts import CountTable, nonzero_cells
 
 # Rows scored at a time: the running sums of a block stay in the processor's cache.
@@ -73,11 +73,12 @@ class SparseScores:
 
     of_class: FloatArray
     of_value: FloatArray
+    says_something: BoolArray
     excess: csr_array
 
     def add_to(self, scores: FloatArray, codes: IntArray) -> None:
         """Add the two common parts to every known row, and the excess where there is any."""
-        known = np.flatnonzero(codes < len(self.of_value))
+        known = np.flatnonzero(self.says_something[codes])
         codes = codes[known]
         scores[known] += self.of_class + self.of_value[codes, np.newaxis]
         excess = self.excess[codes].tocoo()
@@ -95,7 +96,8 @@ def log_scores(table: CountTable, total: FloatArray, mean: FloatArray, m: FloatA
         of_value = weight * np.log(np.where(mean > 0, mean, 1.0))
         seen = weight * np.log(posterior_mean(count, total[class_], mean[value], m[class_]))
         excess = seen - of_class[class_] - of_value[value]
-        return SparseScores(of_class, of_value, csr_array((excess, (value, class_)), shape=table.shape))
+        says_something = np.append(mean > 0, False)
+        return SparseScores(of_class, of_value, says_something, csr_array((excess, (value, class_)), shape=table.shape))
     scores = np.zeros((table.shape[0] + 1, table.shape[1]))
     possible = np.flatnonzero(mean)
     scores[possible] = weight * np.log(posterior_mean(table[possible], total, mean[possible, np.newaxis], m))
