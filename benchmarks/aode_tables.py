@@ -46,7 +46,7 @@ def load(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, dict[str, l
 
 
 def scores(folder: Path, name: str) -> dict[str, np.ndarray]:
-    """Mean over the folds of accuracy, macro F1, −log-loss, −Brier, and seconds to fit and predict, for every method."""
+    """Means over the folds of accuracy, macro F1, −log-loss, −Brier, and seconds to fit and to predict."""
     warnings.simplefilter("ignore")
     X, y, kinds = load(folder, name)
     folds: dict[str, list[list[float]]] = {method: [] for method in METHODS}
