@@ -42,14 +42,10 @@ class Counts:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hebnb.table import read, read_labels
-    >>> from hebnb.vocabulary import Reading
-    >>> def counts(rows, labels):
-    ...     table = read(rows)
-    ...     return Counts.of(table_vocabulary := Vocabulary.learn(table, Reading()),
-    ...                      table_vocabulary.encode(table), *read_labels(labels))
-    >>> both = counts([["red"], ["blue"]], ["no", "yes"]) + counts([["red"], ["green"]], ["no", "no"])
+    >>> from hebnb import NaiveBayes
+    >>> morning = NaiveBayes().fit([["red"], ["blue"]], ["no", "yes"]).counts_
+    >>> evening = NaiveBayes().fit([["red"], ["green"]], ["no", "no"]).counts_
+    >>> both = morning + evening
     >>> both.vocabulary.features[0].labels
     array(['blue', 'green', 'red'], dtype=object)
     >>> both.tables[0]
