@@ -232,14 +232,18 @@ def _at_least(weights: FloatArray, least: float) -> BoolArray:
 def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> float:
     """What fitting takes at its peak, about, from numbers known before anything is made.
 
-    Pair cells, totals of (class, category, child), and the positions of the rows; the factors were measured.
+    Pair cells, totals of (class, category, child), the positions of the rows, and what the solver works on at a time;
+    the factors were measured.
     """
     counted = caps.counted(layout.sizes, n_classes)
     totals = 8.0 * n_classes * layout.width * len(layout.sizes)
     rows = 8.0 * n_rows * len(layout.sizes)
+    possible = n_classes * np.outer(layout.sizes, layout.sizes.astype(float))[counted]
     if dense_fits(layout, n_classes, n_rows, counted):
-        return 5 * 8.0 * n_classes * layout.width**2 + 3 * totals + 4 * rows
-    cells = float(np.minimum(n_rows, n_classes * np.outer(layout.sizes, layout.sizes.astype(float)))[counted].sum())
+        square = 8.0 * n_classes * layout.width**2
+        solving = 100 * min(float(possible.sum()), one_dependence.THREADS * one_dependence.CHUNK)
+        return square + max(4 * square, solving) + 3 * totals + 4 * rows  # scores are made when all is solved
+    cells = float(np.minimum(n_rows, possible).sum())
     return 120 * cells + 5 * totals + 4 * rows
 
 

@@ -21,8 +21,9 @@ from hebnb.probability import posterior_mean
 from hebnb.smoothing import Smoother
 
 # Cells whose concentrations are solved for at a time: few enough to stay in the processor's cache.
-_CHUNK = 1 << 18
-_MOST_THREADS = 8
+CHUNK = 1 << 18
+# Chunks solved for at once.
+THREADS = min(os.cpu_count() or 1, 8)
 
 
 class ChildScores(Protocol):
@@ -56,7 +57,7 @@ def learn(
     directed = Directed.of(counts, used)
     chunks = directed.chunks()
     m = np.full((counts.classes.size, *used.shape), np.nan)
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:  # solving is outside the interpreter lock
+    with ThreadPoolExecutor(THREADS) as pool:  # solving is outside the interpreter lock
         solved = pool.map(lambda parents: directed.concentration(rule, parents), chunks)
         for parents, concentration in zip(chunks, solved, strict=True):
             m[:, parents] = np.where(used[parents], concentration, np.nan)
@@ -105,7 +106,7 @@ class Directed:
             cells = self.counts.classes.size * layout.width * layout.sizes
         else:
             cells = np.bincount(layout.feature[self.cells.parent], minlength=len(layout.sizes))
-        number = np.cumsum(cells) // _CHUNK
+        number = np.cumsum(cells) // CHUNK
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(layout.sizes)]
         return [slice(a, b) for a, b in pairwise(starts) if self.used[a:b].any()]
 
