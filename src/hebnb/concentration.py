@@ -178,7 +178,7 @@ def maximize(
     """The concentration of greatest evidence within the bounds, for every problem.
 
     With F the cells' slope and G the totals', the score F − G vanishes where 1/F = 1/G. Both reciprocals are nearly
-    linear in m, so Newton's method on their difference, in log m, needs three evaluations on average, and seldom more
+    linear in m, so Newton's method on their difference, in log m, needs three or four evaluations, and seldom more
     than ten, where the paper's fixed point needs hundreds or thousands. A bracket guards every step: one that leaves
     it is replaced by bisection, or, on a side where nothing was tried yet, by the bound itself, which is the answer if
     the score still points outward there.
