@@ -15,6 +15,7 @@ from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import InputError, ParameterError
+from hebnb.one_dependence import Directed
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
 from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
 from hebnb.smoothing import Smoother, smooth, smoother
@@ -154,7 +155,9 @@ class AODE(CategoricalClassifier[PairCounts]):
             parents = parents[:0]
         used &= np.isin(np.arange(n_features), parents)[:, np.newaxis]
         means, concentration = smooth(counts, rule)
-        pair_concentration, children = one_dependence.learn(counts, used, rule, means)
+        directed = Directed.of(counts, used)
+        pair_concentration = directed.concentrations(rule)
+        children = directed.scores(means, pair_concentration)
         ones = np.ones(n_features)
         return {
             "class_log_prior_": class_log_prior(counts.class_count),

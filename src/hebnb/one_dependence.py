@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -49,20 +50,30 @@ class Cells:
         """Some of the cells."""
         return Cells(self.class_[kept], self.parent[kept], self.child[kept], self.count[kept])
 
+    def of_class(self, class_: int) -> Cells:
+        """The cells of a class."""
+        return self.at(np.flatnonzero(self.class_ == class_))
 
-def learn(
-    counts: PairCounts, used: BoolArray, rule: Smoother, means: list[FloatArray]
-) -> tuple[FloatArray, ChildScores]:
-    """The concentration of every (class, parent, child), NaN where none is in use, and the score tables."""
-    directed = Directed.of(counts, used)
-    chunks = directed.chunks()
-    m = np.full((counts.classes.size, *used.shape), np.nan)
-    with ThreadPoolExecutor(THREADS) as pool:  # solving is outside the interpreter lock
-        solved = pool.map(lambda parents: directed.concentration(rule, parents), chunks)
-        for parents, concentration in zip(chunks, solved, strict=True):
-            m[:, parents] = np.where(used[parents], concentration, np.nan)
-    mean = np.concatenate(means)
-    return m, _dense_scores(directed, mean, m) if directed.cells is None else _sparse_scores(directed, mean, m)
+
+@dataclass(frozen=True)
+class SortedCells:
+    """Numbers that belong to pairs of positions, by increasing key ``parent · W + child``."""
+
+    keys: IntArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, keys: IntArray, values: FloatArray) -> SortedCells:
+        """Put them in order."""
+        order = np.argsort(keys)
+        return cls(keys[order], values[order])
+
+    def at(self, keys: IntArray) -> FloatArray:
+        """The numbers of these keys, zero where there is none."""
+        if not len(self.keys):
+            return np.zeros(keys.shape)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.values[place], 0.0)
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,37 @@ class Directed:
         cells = _both_ways(counts.pairs)
         key = (cells.class_ * layout.width + cells.parent) * n_features + layout.feature[cells.child]
         return cls(counts, used, cells, np.bincount(key, cells.count, int(np.prod(shape))).reshape(shape).astype(float))
+
+    def concentrations(self, rule: Smoother) -> FloatArray:
+        """The concentration of every (class, parent, child), of shape (C, F, F), NaN where none is in use."""
+        chunks = self.chunks()
+        m = np.full((self.counts.classes.size, *self.used.shape), np.nan)
+        with ThreadPoolExecutor(THREADS) as pool:  # solving is outside the interpreter lock
+            solved = pool.map(lambda parents: self.concentration(rule, parents), chunks)
+            for parents, concentration in zip(chunks, solved, strict=True):
+                m[:, parents] = np.where(self.used[parents], concentration, np.nan)
+        return m
+
+    def scores(self, means: list[FloatArray], concentration: FloatArray) -> ChildScores:
+        """The score tables."""
+        make = _dense_scores if self.cells is None else _sparse_scores
+        return make(self, np.concatenate(means), concentration)
+
+    def counts_of(self, class_: int, parent: IntArray, child: IntArray) -> FloatArray:
+        """How often a class has these positions of parents and children."""
+        key = child + parent * self.counts.layout.width
+        if isinstance(self.counts.pairs, DensePairs):
+            found: FloatArray = self.counts.pairs.square[class_].ravel().take(key)
+            return found
+        return self._sorted_counts[class_].at(key)
+
+    @cached_property
+    def _sorted_counts(self) -> list[SortedCells]:
+        assert self.cells is not None
+        return [
+            SortedCells.of(here.parent * self.counts.layout.width + here.child, here.count)
+            for here in map(self.cells.of_class, range(self.counts.classes.size))
+        ]
 
     def chunks(self) -> list[slice]:
         """Runs of parents with about as many cells each, and at least one parent."""
@@ -216,20 +258,19 @@ def _dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DenseC
 class SparseChildScores:
     """log P(child | class, parent) where most pairs of values never met.
 
-    Without a count it is ``of_parent_value[c, p, j] + of_value[q]``; ``excess`` holds, by sorted key of (parent, child)
-    in every class, what the counted pairs have on top of that.
+    Without a count it is ``of_parent_value[c, p, j] + of_value[q]``; ``excess`` holds, for every class, what the
+    counted pairs have on top of that.
     """
 
     of_parent_value: FloatArray
     of_value: FloatArray
     says_something: BoolArray
-    keys: tuple[IntArray, ...]
-    excess: tuple[FloatArray, ...]
+    excess: tuple[SortedCells, ...]
     used: BoolArray
 
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
         """Add the common parts of the known children, and the excess where there is any."""
-        n_classes, width = len(self.keys), len(self.of_value) - 1
+        n_classes, width = len(self.excess), len(self.of_value) - 1
         children = np.flatnonzero(self.used[i])
         n_rows = positions.shape[1]
         if not len(children):
@@ -243,10 +284,7 @@ class SparseChildScores:
         for c in range(n_classes):
             rest = self.of_parent_value[c][parent][:, children].T
             scores[c] = common + np.where(known, rest, 0).sum(axis=0)
-            if len(self.keys[c]):
-                at = np.minimum(np.searchsorted(self.keys[c], cell), len(self.keys[c]) - 1)
-                met = known & (self.keys[c][at] == cell)
-                scores[c] += np.where(met, self.excess[c][at], 0).sum(axis=0)
+            scores[c] += np.where(known, self.excess[c].at(cell), 0).sum(axis=0)
         return scores
 
 
@@ -259,14 +297,10 @@ def _sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> Spars
         posterior_mean(0.0, total[c], 1.0, strength[feature], out=rest[c])
     np.log(rest, out=rest)
     cells = directed.cells_of(slice(0, len(used)))
-    keys, sums = [], []
-    for c in range(counts.classes.size):
-        here = cells.at(np.flatnonzero(cells.class_ == c))
+    excesses = []
+    for c, here in enumerate(map(cells.of_class, range(counts.classes.size))):
         i, j = feature[here.parent], feature[here.child]
         seen = posterior_mean(here.count, total[c, here.parent, j], mean[here.child], m[c, i, j])
         excess = np.log(seen) - rest[c, here.parent, j] - of_value[here.child]
-        key = here.parent * counts.layout.width + here.child
-        order = np.argsort(key)
-        keys.append(key[order])
-        sums.append(excess[order])
-    return SparseChildScores(rest, of_value, np.append(mean > 0, False), tuple(keys), tuple(sums), used)
+        excesses.append(SortedCells.of(here.parent * counts.layout.width + here.child, excess))
+    return SparseChildScores(rest, of_value, np.append(mean > 0, False), tuple(excesses), used)

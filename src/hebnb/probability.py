@@ -42,7 +42,7 @@ def class_log_prior(class_count: FloatArray) -> FloatArray:
     array([0.66666667, 0.33333333])
     """
     n_classes = len(class_count)
-    return np.log(posterior_mean(class_count, class_count.sum(), 1 / n_classes, n_classes))
+    return np.log(posterior_mean(class_count, class_count.sum(axis=0), 1 / n_classes, n_classes))
 
 
 class ScoreTable(Protocol):
