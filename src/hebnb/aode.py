@@ -10,16 +10,20 @@ from typing import Any, Literal
 import numpy as np
 
 from hebnb import errors, one_dependence
-from hebnb.arrays import Array, BoolArray, FloatArray, IntArray
+from hebnb.arrays import THREADS, Array, BoolArray, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import InputError, ParameterError
+from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
+from hebnb.log_linear import Pool, Prior
 from hebnb.one_dependence import Directed
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
-from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.probability import ScoreTable, class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
+from hebnb.weighting import leave_one_out_pool
 
 # Scores looked up at a time, so that they stay in the processor's cache.
 _BLOCK_CELLS = 1 << 18
@@ -39,6 +43,10 @@ class AODE(CategoricalClassifier[PairCounts]):
     ----------
     smoothing : str or Smoother, default="heb-m"
         How probabilities are made from counts, as for ``NaiveBayes``.
+    weighting : {None, "loo"}, default=None
+        How the estimates of the parents are put together: by their mean; or as a product of powers, together with
+        powers of the factors of naive Bayes and an offset for every class, all learned on the leave-one-out
+        likelihood of the training rows. The second gives calibrated probabilities and has nothing to tune.
     max_parent_categories : int or None, default=200
         Largest number of categories of a parent. None: every feature may be one.
     max_joint_cells : float or None, default=5e7
@@ -51,11 +59,21 @@ class AODE(CategoricalClassifier[PairCounts]):
         Most bytes that the tables may take; by default half of what is free.
     categorical_features, numeric_features, n_bins, bin_edges, missing
         How columns are read, as for ``NaiveBayes``.
+    random_state : int, RandomState or None, default=0
+        Seed of the sample that leave-one-out weights are learned from, as for ``NaiveBayes``.
 
     Attributes
     ----------
     parents_ : array of int
         Positions of the features that act as parents.
+    parent_weights_ : array of shape (parents,)
+        With leave-one-out weights, the exponent of every parent's estimate.
+    feature_weights_ : array of shape (F,)
+        With leave-one-out weights, the exponent of every feature's naive Bayes factor beside these.
+    class_offsets_ : array of shape (C,)
+        With leave-one-out weights, what is added to the score of every class.
+    loo_log_loss_ : float
+        With leave-one-out weights, an honest estimate of the log-loss that new rows will see.
     concentration_ : array of shape (C, F, F)
         Strength of the prior for (class, parent, child), in rows; NaN where the child depends on the class alone.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
@@ -78,6 +96,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         self,
         smoothing: str | Smoother = "heb-m",
         *,
+        weighting: Literal["loo"] | None = None,
         max_parent_categories: int | None = 200,
         max_joint_cells: float | None = 5e7,
         over_cap: Literal["marginal", "skip"] = "marginal",
@@ -88,8 +107,10 @@ class AODE(CategoricalClassifier[PairCounts]):
         n_bins: int = 10,
         bin_edges: Mapping[Name, Sequence[float]] | None = None,
         missing: MissingPolicy = "category",
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.smoothing = smoothing
+        self.weighting = weighting
         self.max_parent_categories = max_parent_categories
         self.max_joint_cells = max_joint_cells
         self.over_cap = over_cap
@@ -100,6 +121,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         self.n_bins = n_bins
         self.bin_edges = bin_edges
         self.missing = missing
+        self.random_state = random_state
 
     def _tally(
         self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
@@ -144,7 +166,9 @@ class AODE(CategoricalClassifier[PairCounts]):
             f"Lower max_parent_categories or max_joint_cells, {remedy}, or raise memory_limit.",
         )
 
-    def _learn_from(self, counts: PairCounts) -> dict[str, Any]:
+    def _learn_from(self, counts: PairCounts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
+        if self.weighting not in (None, "loo"):
+            raise errors.unknown_name("weighting", self.weighting, ["loo"])
         rule = smoother(self.smoothing)
         used = counts.caps.used(counts.layout.sizes, counts.classes.size)
         n_features = len(used)
@@ -157,19 +181,52 @@ class AODE(CategoricalClassifier[PairCounts]):
         means, concentration = smooth(counts, rule)
         directed = Directed.of(counts, used)
         pair_concentration = directed.concentrations(rule)
-        children = directed.scores(means, pair_concentration)
-        ones = np.ones(n_features)
-        return {
+        learned: dict[str, Any] = {
             "class_log_prior_": class_log_prior(counts.class_count),
             "prior_mean_": means,
             "concentration_": pair_concentration,
             "parents_": parents,
-            "_children": children,
+            "_rule": rule,
+            "_marginal_concentration": concentration,
+            "_children": directed.scores(means, pair_concentration),
             "_unconditioned": [[j for j in np.flatnonzero(~used[i]).tolist() if j != i] for i in parents.tolist()],
             "_may_be_parent": np.append(_at_least(np.concatenate(counts.pooled), self.min_parent_count), False),
             "_log_joint": _log_joint(counts),
-            "_marginals": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, ones)),
+            "_marginals": _factor_tables(counts, means, concentration, np.ones(n_features)),
+            "_weighted_marginals": None,
         }
+        if sample is None:
+            return learned
+        parts = self._parts_of(directed, learned)
+        sizes, centres = ((len(parents), n_features), (1.0, 0.0)) if len(parents) else ((n_features,), (1.0,))
+        pool = leave_one_out_pool(parts, sample, Prior(sizes, centres, counts.classes.size), start)
+        parent_weights, feature_weights = np.split(pool.weights, [len(parents)])
+        return learned | {
+            "parent_weights_": parent_weights / max(len(parents), 1),
+            "feature_weights_": feature_weights,
+            "class_offsets_": pool.offsets,
+            "loo_log_loss_": pool.log_loss,
+            "_weighted_marginals": _factor_tables(counts, means, concentration, feature_weights),
+        }
+
+    def _left_out_parts(self) -> OneDependenceParts:
+        if self._weighted_marginals is None:
+            raise ParameterError("AODE leaves training rows out only where it pools.", 'Set weighting="loo".')
+        return self._parts_of(Directed.of(self.counts_, ~np.isnan(self.concentration_[0])), vars(self))
+
+    def _parts_of(self, directed: Directed, learned: Mapping[str, Any]) -> OneDependenceParts:
+        rule, concentration = learned["_rule"], learned["_marginal_concentration"]
+        return OneDependenceParts(
+            NaiveBayesParts(directed.counts, rule, concentration),
+            directed,
+            learned["concentration_"],
+            learned["parents_"],
+            lambda weights: _at_least(weights, self.min_parent_count),
+        )
+
+    def _pool(self) -> Pool:
+        weights = self.parent_weights_ * len(self.parents_)
+        return Pool(np.concatenate([weights, self.feature_weights_]), self.class_offsets_)
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         positions = self.counts_.layout.positions(codes)
@@ -182,26 +239,41 @@ class AODE(CategoricalClassifier[PairCounts]):
         return scores.T
 
     def _block_scores(self, positions: IntArray, codes: list[IntArray]) -> FloatArray:
-        """log of the mean over the parents in effect, of shape (C, rows); of naive Bayes where there is none."""
-        n_classes, n_rows = self.counts_.classes.size, positions.shape[1]
-        estimates = np.empty((len(self.parents_), n_classes, n_rows))
-        active = np.zeros(n_rows)
+        """The estimates of the parents put together, of shape (C, rows)."""
+        estimates = np.empty((len(self.parents_), self.counts_.classes.size, positions.shape[1]))
+        in_effect = self._may_be_parent[positions[self.parents_]]
         marginals = self._marginal_scores(codes)
         for place, i in enumerate(self.parents_.tolist()):
-            in_effect = self._may_be_parent[positions[i]]
             estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions)
             for j in self._unconditioned[place]:
                 estimates[place] += marginals[j]
-            estimates[place][:, ~in_effect] = -np.inf
-            active += in_effect
+        return (self._mean if self._weighted_marginals is None else self._product)(estimates, in_effect, codes)
+
+    def _mean(self, estimates: FloatArray, in_effect: BoolArray, codes: list[IntArray]) -> FloatArray:
+        """log of the mean over the parents in effect; of naive Bayes where there is none."""
+        estimates[~np.broadcast_to(in_effect[:, np.newaxis], estimates.shape)] = -np.inf
+        active = in_effect.sum(axis=0)
         peak = np.where(active, estimates.max(axis=0, initial=-np.inf), 0.0)
         with np.errstate(divide="ignore"):
             scores: FloatArray = peak + np.log(np.exp(estimates - peak).sum(axis=0)) - np.log(np.maximum(active, 1))
         alone = np.flatnonzero(active == 0)
-        if len(alone):
-            some = [column[alone] for column in codes]
-            scores[:, alone] = joint_log_scores(self.class_log_prior_, self._marginals, some).T
+        scores[:, alone] = self._naive_bayes_scores(alone, codes)
         return scores
+
+    def _product(self, estimates: FloatArray, in_effect: BoolArray, codes: list[IntArray]) -> FloatArray:
+        """The weighted sum of all log estimates; naive Bayes stands in for parents not in effect."""
+        some = np.flatnonzero(~in_effect.all(axis=0))
+        naive_bayes = self._naive_bayes_scores(some, codes)
+        estimates[:, :, some] = np.where(in_effect[:, np.newaxis, some], estimates[:, :, some], naive_bayes)
+        prior = self.class_offsets_ if len(self.parents_) else self.class_offsets_ + self.class_log_prior_
+        factors = joint_log_scores(prior, self._weighted_marginals, codes).T
+        scores: FloatArray = np.tensordot(self.parent_weights_, estimates, axes=1) + factors
+        return scores
+
+    def _naive_bayes_scores(self, rows: IntArray, codes: list[IntArray]) -> FloatArray:
+        if not len(rows):
+            return np.empty((self.counts_.classes.size, 0))
+        return joint_log_scores(self.class_log_prior_, self._marginals, [column[rows] for column in codes]).T
 
     def _marginal_scores(self, codes: list[IntArray]) -> dict[int, FloatArray]:
         """log P(x_j | y) of the features that some parent does not condition, of shape (C, rows)."""
@@ -211,6 +283,12 @@ class AODE(CategoricalClassifier[PairCounts]):
             self._marginals[j].add_to(scores, codes[j])
             found[j] = np.ascontiguousarray(scores.T)
         return found
+
+
+def _factor_tables(
+    counts: Counts, means: list[FloatArray], concentration: FloatArray, weights: FloatArray
+) -> tuple[ScoreTable, ...]:
+    return tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, weights.tolist()))
 
 
 def _log_joint(counts: PairCounts) -> FloatArray:
@@ -244,7 +322,7 @@ def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> 
     possible = n_classes * np.outer(layout.sizes, layout.sizes.astype(float))[counted]
     if dense_fits(layout, n_classes, n_rows, counted):
         square = 8.0 * n_classes * layout.width**2
-        solving = 100 * min(float(possible.sum()), one_dependence.THREADS * one_dependence.CHUNK)
+        solving = 100 * min(float(possible.sum()), THREADS * one_dependence.CHUNK)
         return square + max(4 * square, solving) + 3 * totals + 4 * rows  # scores are made when all is solved
     cells = float(np.minimum(n_rows, possible).sum())
     return 120 * cells + 5 * totals + 4 * rows

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hebnb import errors
@@ -15,9 +17,15 @@ from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import InputError
+from hebnb.leave_one_out import Rows
+from hebnb.log_linear import Pool
+from hebnb.sample import Sample
 from hebnb.table import Table, as_array, read, read_labels, read_weights
 from hebnb.vocabulary import Categories, Reading, Vocabulary
+from hebnb.weighting import Parts, blocks, row_limit
 
+# Attributes that only some weightings have.
+_OF_WEIGHTING = ("parent_weights_", "feature_weights_", "class_offsets_", "loo_log_loss_")
 # What a classifier keeps of its training rows.
 Tally = TypeVar("Tally", bound=Counts)
 
@@ -26,10 +34,12 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     """A classifier of categories that learns from counts.
 
     A subclass says in ``_tally`` what it counts, in ``_learn_from`` what it learns from the counts, and in
-    ``_joint_log_scores`` how encoded rows are scored. It has the parameters of ``Reading``.
+    ``_joint_log_scores`` how encoded rows are scored. It has the parameters of ``Reading``, and ``weighting`` and
+    ``random_state``.
     """
 
     counts_: Tally
+    _kept: _Kept | None
 
     @abstractmethod
     def _tally(
@@ -38,8 +48,19 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """Count encoded rows."""
 
     @abstractmethod
-    def _learn_from(self, counts: Tally) -> dict[str, Any]:
-        """The attributes to be set. Nothing is stored before everything has succeeded."""
+    def _learn_from(self, counts: Tally, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
+        """The attributes to be set. Nothing is stored before everything has succeeded.
+
+        With leave-one-out weights there is a sample of the rows, and there may be weights to start from.
+        """
+
+    @abstractmethod
+    def _left_out_parts(self) -> Parts:
+        """What the fitted model says of training rows that are left out, part by part."""
+
+    @abstractmethod
+    def _pool(self) -> Pool:
+        """The weights of these parts."""
 
     def _combine(self, known: Tally, new: Tally) -> Tally:
         """The counts of all batches."""
@@ -70,13 +91,18 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         array([2., 1.])
         """
         X = as_array(X)
-        return self._learn(self._count(read(X), y, sample_weight), X, first=True)
+        random = check_random_state(self.random_state)
+        counts, sample = self._count(read(X), y, sample_weight, random)
+        self._learn(counts, sample, X, first=True)
+        self._kept = None
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch, which may bring new categories.
 
         The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
-        decision to have none, of the first batch; ``bin_edges`` sets them beforehand.
+        decision to have none, of the first batch; ``bin_edges`` sets them beforehand. For leave-one-out weights the
+        model keeps a bounded sample of the rows of all batches, from which they are learned anew.
 
         Parameters
         ----------
@@ -104,7 +130,14 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         known: Tally | None = getattr(self, "counts_", None)
         if known is not None:
             self._check_features(X, table)
-        counts = self._count(table, y, sample_weight, known.vocabulary if known is not None else None)
+        kept: _Kept | None = getattr(self, "_kept", None)
+        if known is not None and kept is None and self.weighting == "loo":
+            raise InputError(
+                "The rows so far were not kept, and leave-one-out weights need some of them.",
+                'Begin with partial_fit, with weighting="loo" from the first batch.',
+            )
+        random = check_random_state(self.random_state) if kept is None else kept.random
+        counts, sample = self._count(table, y, sample_weight, random, known.vocabulary if known is not None else None)
         allowed: Categories | None = getattr(self, "_allowed", None)
         if classes is not None:
             given = Categories.occurring(*read_labels(classes, name="classes"))
@@ -119,8 +152,12 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             if new:
                 raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
             counts = counts.with_classes(allowed)  # type: ignore[assignment]
-        self._learn(counts if known is None else self._combine(known, counts), X, first=known is None)
+            sample = sample and sample.with_classes(allowed)
+        if kept is not None and sample is not None:
+            sample = kept.sample + sample
+        sample = self._learn(counts if known is None else self._combine(known, counts), sample, X, first=known is None)
         self._allowed = allowed
+        self._kept = None if sample is None else _Kept(sample, random)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -178,6 +215,50 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             raise _no_rows()
         return self._joint_log_scores(self.counts_.vocabulary.encode(table))
 
+    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """The probability of every class for training rows, each as the other training rows see it.
+
+        Exact, but that concentrations, bins and weights stay as learned from all rows. For stacking, thresholds and
+        diagnostics on the training rows themselves, at the price of predicting them.
+
+        Parameters
+        ----------
+        X, y : table or array, and labels
+            Rows that the model was fitted on.
+        sample_weight : array of shape (S,), optional
+            The weights at fit.
+
+        Returns
+        -------
+        array of shape (S, C)
+
+        Examples
+        --------
+        The only row with an "a" would not have been called "x" without itself:
+
+        >>> from hebnb import NaiveBayes
+        >>> X, y = [["a"], ["b"], ["b"]], ["x", "y", "y"]
+        >>> model = NaiveBayes("laplace").fit(X, y)
+        >>> model.predict_proba(X)[0].round(3), model.loo_predict_proba(X, y)[0].round(3)
+        (array([0.64, 0.36]), array([0.25, 0.75]))
+        """
+        check_is_fitted(self)
+        X = as_array(X)
+        table = read(X)
+        self._check_features(X, table)
+        codes = self.counts_.vocabulary.encode(table)
+        label_codes, values = read_labels(y, table.n_rows)
+        labels = self.counts_.classes.codes_of(values)[label_codes]
+        rows = Rows.weighing(codes, labels, read_weights(sample_weight, table.n_rows))
+        rows.check_counted(self.counts_)
+        parts, pool = self._left_out_parts(), self._pool()
+        proba = np.empty((table.n_rows, len(pool.offsets)))
+        for block in blocks(table.n_rows, len(pool.weights) * len(pool.offsets)):
+            base, scores = parts(rows[block])
+            scores = base + np.tensordot(pool.weights, scores, axes=1) + pool.offsets[:, np.newaxis]
+            proba[block] = softmax(scores, axis=0).T
+        return proba
+
     @property
     def classes_(self) -> Array:
         """Class labels in sorted order."""
@@ -209,8 +290,15 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
         return counts
 
-    def _count(self, table: Table, y: Any, sample_weight: Any, known: Vocabulary | None = None) -> Tally:
-        """Encode and count; ``known`` is the vocabulary of earlier batches."""
+    def _count(
+        self,
+        table: Table,
+        y: Any,
+        sample_weight: Any,
+        random: np.random.RandomState,
+        known: Vocabulary | None = None,
+    ) -> tuple[Tally, Sample | None]:
+        """Encode and count, and keep the rows if they are needed; ``known`` is the vocabulary of earlier batches."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if not table.n_rows:
@@ -222,18 +310,28 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             table, weights = table.rows(kept), weights[kept]
         reading = Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
         vocabulary = Vocabulary.learn(table, reading, weights) if known is None else known.relearn(table, reading)
-        return self._tally(vocabulary, vocabulary.encode(table), (labels, label_values), weights)
+        codes = vocabulary.encode(table)
+        counts = self._tally(vocabulary, codes, (labels, label_values), weights)
+        if self.weighting != "loo":
+            return counts, None
+        classes = counts.classes.codes_of(label_values)[labels]
+        return counts, Sample.of(counts, codes, classes, weights, random)
 
-    def _learn(self, counts: Tally, X: Any, first: bool) -> Self:
-        learned = self._learn_from(counts)
+    def _learn(self, counts: Tally, sample: Sample | None, X: Any, first: bool) -> Sample | None:
+        """Learn and store; what is left of the sample."""
+        if sample is not None:
+            sample = sample.thinned(row_limit(2 * len(counts.tables), counts.classes.size))
+        learned = self._learn_from(counts, sample, None if first or sample is None else self._pool())
         if first:
             validate_data(self, X, reset=True, skip_check_array=True)
             self.n_features_in_ = len(counts.vocabulary.names)
             self._allowed = None
         self.counts_ = counts
+        for name in _OF_WEIGHTING:
+            self.__dict__.pop(name, None)
         for name, value in learned.items():
             setattr(self, name, value)
-        return self
+        return sample
 
     def _check_features(self, X: Any, table: Table) -> None:
         """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
@@ -260,6 +358,14 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is kept of the rows of earlier batches, and the source of the next batch's random keys."""
+
+    sample: Sample
+    random: np.random.RandomState
 
 
 def _not_among(labels: Categories, known: Categories) -> list[Any]:

@@ -7,15 +7,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hebnb import errors
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.errors import ParameterError
+from hebnb.leave_one_out import NaiveBayesParts
+from hebnb.log_linear import Pool, Prior
 from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
-from hebnb.weighting import feature_weights
+from hebnb.weighting import leave_one_out_pool, mutual_information
 
 
 class NaiveBayes(CategoricalClassifier[Counts]):
@@ -31,9 +35,10 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         How probabilities are made from counts: ``"heb-m"`` and ``"heb-u"`` learn the strength of the prior, towards
         pooled frequencies or equal ones; ``"laplace"``, ``"lidstone"``, ``"kt"``, ``"m-estimate"`` and ``"te"`` fix
         it. An object, such as ``HEB(solver="minka")`` or ``Additive(alpha=0.3)``, sets its parameters.
-    weighting : {None, "sqrt-mi"}, default=None
-        Raise every feature's factor to a power: 1, or the square root of its mutual information with the class in
-        bits.
+    weighting : {None, "sqrt-mi", "loo"}, default=None
+        Raise every feature's factor to a power: 1; the square root of its mutual information with the class in bits;
+        or a power learned, with an offset for every class, on the leave-one-out likelihood of the training rows. The
+        last gives calibrated probabilities and has nothing to tune.
     class_prior : array of shape (C,), optional
         Probabilities of the classes, in sorted order of the labels. By default ``(N_c + 1) / (S + C)``.
     categorical_features : {"auto", "all"} or list of names or positions, default="auto"
@@ -47,6 +52,9 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         Where to cut these columns, instead of at quantiles.
     missing : {"category", "ignore", "error"}, default="category"
         What a gap is: a category where the training rows have gaps, nothing, or a mistake.
+    random_state : int, RandomState or None, default=0
+        Leave-one-out weights are learned from 50,000 rows at most, and from fewer where features × (classes − 1) is
+        above 335. Beyond that a sample is drawn, stratified by class, from this seed.
 
     Attributes
     ----------
@@ -70,6 +78,10 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         ``m / (N + m)``: the share of the prior in every probability, between 0 and 1.
     feature_weights_ : array of shape (F,)
         Exponent of every feature's factor.
+    class_offsets_ : array of shape (C,)
+        What is added to the score of every class: zero but for leave-one-out weights.
+    loo_log_loss_ : float
+        With leave-one-out weights, an honest estimate of the log-loss that new rows will see.
     bin_edges_ : dict of name to array
         Where numeric columns are cut. An edge belongs to the bin below it.
     counts_ : Counts
@@ -96,13 +108,14 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         self,
         smoothing: str | Smoother = "heb-m",
         *,
-        weighting: Literal["sqrt-mi"] | None = None,
+        weighting: Literal["sqrt-mi", "loo"] | None = None,
         class_prior: Sequence[float] | None = None,
         categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
         numeric_features: Sequence[Name] | None = None,
         n_bins: int = 10,
         bin_edges: Mapping[Name, Sequence[float]] | None = None,
         missing: MissingPolicy = "category",
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.smoothing = smoothing
         self.weighting = weighting
@@ -112,6 +125,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         self.n_bins = n_bins
         self.bin_edges = bin_edges
         self.missing = missing
+        self.random_state = random_state
 
     @property
     def feature_log_prob_(self) -> list[FloatArray]:
@@ -135,19 +149,44 @@ class NaiveBayes(CategoricalClassifier[Counts]):
     ) -> Counts:
         return Counts.of(vocabulary, codes, *labels, weights)
 
-    def _learn_from(self, counts: Counts) -> dict[str, Any]:
-        means, concentration = smooth(counts, smoother(self.smoothing))
-        weights = feature_weights(self.weighting, counts)
-        return {
-            "class_log_prior_": self._log_prior(counts),
+    def _learn_from(self, counts: Counts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
+        if self.weighting not in (None, "sqrt-mi", "loo"):
+            raise errors.unknown_name("weighting", self.weighting, ["sqrt-mi", "loo"])
+        rule = smoother(self.smoothing)
+        means, concentration = smooth(counts, rule)
+        log_prior = self._log_prior(counts)
+        offsets = np.zeros(counts.classes.size)
+        learned: dict[str, Any] = {}
+        if self.weighting == "loo" and sample is not None:
+            parts = self._parts_of(counts, rule, concentration, log_prior)
+            pool = leave_one_out_pool(parts, sample, Prior((len(means),), (1.0,), len(offsets)), start)
+            weights, offsets = pool.weights, pool.offsets
+            learned["loo_log_loss_"] = pool.log_loss
+        else:
+            weights = np.ones(len(means)) if self.weighting is None else np.sqrt(mutual_information(counts))
+        return learned | {
+            "class_log_prior_": log_prior,
             "prior_mean_": means,
             "concentration_": concentration,
             "feature_weights_": weights,
+            "class_offsets_": offsets,
+            "_rule": rule,
             "_scores": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, weights.tolist())),
         }
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
-        return joint_log_scores(self.class_log_prior_, self._scores, codes)
+        return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)
+
+    def _left_out_parts(self) -> NaiveBayesParts:
+        return self._parts_of(self.counts_, self._rule, self.concentration_, self.class_log_prior_)
+
+    def _parts_of(
+        self, counts: Counts, rule: Smoother, concentration: FloatArray, log_prior: FloatArray
+    ) -> NaiveBayesParts:
+        return NaiveBayesParts(counts, rule, concentration, None if self.class_prior is None else log_prior)
+
+    def _pool(self) -> Pool:
+        return Pool(self.feature_weights_, self.class_offsets_)
 
     def _log_prior(self, counts: Counts) -> FloatArray:
         n_classes = counts.classes.size

@@ -6,7 +6,6 @@ evidence (paper, eqs. 11 to 13).
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hebnb.arrays import BoolArray, FloatArray, IntArray
+from hebnb.arrays import THREADS, BoolArray, FloatArray, IntArray
 from hebnb.concentration import Evidence, Terms, merge_cells
 from hebnb.pairs import DensePairs, PairCounts, SparsePairs
 from hebnb.probability import posterior_mean
@@ -23,8 +22,6 @@ from hebnb.smoothing import Smoother
 
 # Cells whose concentrations are solved for at a time: few enough to stay in the processor's cache.
 CHUNK = 1 << 18
-# Chunks solved for at once.
-THREADS = min(os.cpu_count() or 1, 8)
 
 
 class ChildScores(Protocol):

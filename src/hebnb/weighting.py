@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
 import numpy as np
 
-from hebnb import errors
-from hebnb.arrays import FloatArray
+from hebnb.arrays import THREADS, FloatArray
 from hebnb.counts import Counts, nonzero_cells
+from hebnb.leave_one_out import Rows
+from hebnb.log_linear import Likelihood, Pool, Prior, learn
+from hebnb.sample import Sample
 
+# Leave-one-out weights are learned from no more rows than this, and from no more scores (256 MB).
+MOST_ROWS = 50_000
+_MOST_SCORES = 1 << 25
+# Scores computed at a time.
+_BLOCK_SCORES = 1 << 19
 
-def feature_weights(weighting: str | None, counts: Counts) -> FloatArray:
-    """The exponent of every feature's factor: 1 without weighting.
-
-    Examples
-    --------
-    >>> feature_weights("mi", None)
-    Traceback (most recent call last):
-    hebnb.errors.ParameterError: weighting='mi' is not known. Known: 'sqrt-mi'.
-    """
-    if weighting is None:
-        return np.ones(len(counts.tables))
-    if weighting == "sqrt-mi":
-        return np.sqrt(mutual_information(counts))
-    raise errors.unknown_name("weighting", weighting, ["sqrt-mi"])
+# The unweighted part of the scores of rows, of shape (C, S), and the parts to be weighted, of shape (D, C, S).
+Parts: TypeAlias = Callable[[Rows], tuple[FloatArray, FloatArray]]
 
 
 def mutual_information(counts: Counts) -> FloatArray:
@@ -37,3 +36,43 @@ def mutual_information(counts: Counts) -> FloatArray:
             rows = total.sum()
             information[f] = np.sum(n * np.log2(n * rows / (pooled[value] * total[class_]))) / rows
     return np.maximum(information, 0.0)
+
+
+def row_limit(n_components: int, n_classes: int) -> int:
+    """From how many rows leave-one-out weights are learned at most.
+
+    Examples
+    --------
+    >>> row_limit(10, 2), row_limit(100, 1_000)
+    (50000, 335)
+    """
+    return max(min(MOST_ROWS, _MOST_SCORES // (n_components * max(n_classes - 1, 1))), 1)
+
+
+def leave_one_out_pool(parts: Parts, sample: Sample, prior: Prior, start: Pool | None = None) -> Pool:
+    """The weights of the parts and the offsets of the classes that predict left-out rows best."""
+    return learn(left_out_likelihood(parts, sample, prior), prior, start)
+
+
+def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihood:
+    """The likelihood of the labels of left-out rows, as a function of weights and offsets."""
+    n_components, n_classes = sum(prior.sizes), prior.n_classes
+    scores = np.empty((n_components, n_classes - 1, len(sample)))
+    base = np.empty((n_classes - 1, len(sample)))
+    rows = Rows.weighing(sample.codes, sample.labels, sample.weights)
+
+    def fill(block: slice) -> None:
+        unweighted, weighted = parts(rows[block])
+        np.subtract(weighted[:, 1:], weighted[:, :1], out=scores[:, :, block])
+        unweighted = np.maximum(unweighted, np.log(np.finfo(float).tiny))  # a class may have been given no prior
+        base[:, block] = unweighted[1:] - unweighted[0]
+
+    with ThreadPoolExecutor(THREADS) as pool:  # looking up is outside the interpreter lock
+        list(pool.map(fill, blocks(len(rows), n_components * n_classes)))
+    return Likelihood(scores, base, sample.labels, sample.representative_weights)
+
+
+def blocks(n_rows: int, scores_a_row: int) -> list[slice]:
+    """Runs of rows whose scores are computed together."""
+    size = max(64, _BLOCK_SCORES // scores_a_row)
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
