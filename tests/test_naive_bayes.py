@@ -186,7 +186,7 @@ class TestAgainstReferences:
 
 
 class TestLaws:
-    @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS), weighting=st.sampled_from([None, "sqrt-mi"]))
+    @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS), weighting=st.sampled_from([None, "sqrt-mi", "loo"]))
     @settings(deadline=None)
     def test_probabilities_are_probabilities(self, rows, smoothing, weighting):
         X, y = split(rows)
@@ -234,7 +234,10 @@ class TestLaws:
         assert_array_equal(whole.predict_joint_log_proba(X), parts.predict_joint_log_proba(X))
 
     @given(
-        rows=ROWS, data=st.data(), smoothing=st.sampled_from(SMOOTHINGS), weighting=st.sampled_from([None, "sqrt-mi"])
+        rows=ROWS,
+        data=st.data(),
+        smoothing=st.sampled_from(SMOOTHINGS),
+        weighting=st.sampled_from([None, "sqrt-mi"]),
     )
     @settings(deadline=None)
     def test_a_weight_is_a_number_of_rows(self, rows, data, smoothing, weighting):

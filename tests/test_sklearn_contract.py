@@ -12,8 +12,10 @@ ESTIMATORS = [
     NaiveBayes(smoothing="laplace", weighting="sqrt-mi"),
     NaiveBayes(smoothing="m-estimate"),
     NaiveBayes(smoothing=HEB(prior_mean="uniform", solver="minka")),
+    NaiveBayes(weighting="loo"),
     AODE(),
     AODE(smoothing="laplace", over_cap="skip"),
+    AODE(weighting="loo"),
 ]
 
 

@@ -195,7 +195,7 @@ class AODE(CategoricalClassifier[PairCounts]):
             "_marginals": _factor_tables(counts, means, concentration, np.ones(n_features)),
             "_weighted_marginals": None,
         }
-        if sample is None:
+        if self.weighting is None:
             return learned
         parts = self._parts_of(directed, learned)
         sizes, centres = ((len(parents), n_features), (1.0, 0.0)) if len(parents) else ((n_features,), (1.0,))
@@ -226,7 +226,7 @@ class AODE(CategoricalClassifier[PairCounts]):
 
     def _pool(self) -> Pool:
         weights = self.parent_weights_ * len(self.parents_)
-        return Pool(np.concatenate([weights, self.feature_weights_]), self.class_offsets_)
+        return Pool(np.concatenate([weights, self.feature_weights_]), self.class_offsets_, log_loss=self.loo_log_loss_)
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         positions = self.counts_.layout.positions(codes)

@@ -51,7 +51,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     def _learn_from(self, counts: Tally, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
         """The attributes to be set. Nothing is stored before everything has succeeded.
 
-        With leave-one-out weights there is a sample of the rows, and there may be weights to start from.
+        With leave-one-out weights there is a sample of the rows, weights to start from, or both.
         """
 
     @abstractmethod
@@ -101,8 +101,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """Learn from one more batch, which may bring new categories.
 
         The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
-        decision to have none, of the first batch; ``bin_edges`` sets them beforehand. For leave-one-out weights the
-        model keeps a bounded sample of the rows of all batches, from which they are learned anew.
+        decision to have none, of the first batch; ``bin_edges`` sets them beforehand. Leave-one-out weights are learned
+        anew from a bounded sample of the rows of all batches, which the model keeps. ``fit`` keeps no rows; after it
+        the weights stay as they are.
 
         Parameters
         ----------
@@ -131,13 +132,15 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         if known is not None:
             self._check_features(X, table)
         kept: _Kept | None = getattr(self, "_kept", None)
-        if known is not None and kept is None and self.weighting == "loo":
+        if known is not None and self.weighting == "loo" and not hasattr(self, "loo_log_loss_"):
             raise InputError(
-                "The rows so far were not kept, and leave-one-out weights need some of them.",
-                'Begin with partial_fit, with weighting="loo" from the first batch.',
+                "The batches so far were learned without leave-one-out weights, and their rows are gone.",
+                'Set weighting="loo" before the first batch.',
             )
         random = check_random_state(self.random_state) if kept is None else kept.random
         counts, sample = self._count(table, y, sample_weight, random, known.vocabulary if known is not None else None)
+        if known is not None and kept is None:
+            sample = None  # the rows of fit are gone, so its weights stay
         allowed: Categories | None = getattr(self, "_allowed", None)
         if classes is not None:
             given = Categories.occurring(*read_labels(classes, name="classes"))
@@ -321,7 +324,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """Learn and store; what is left of the sample."""
         if sample is not None:
             sample = sample.thinned(row_limit(2 * len(counts.tables), counts.classes.size))
-        learned = self._learn_from(counts, sample, None if first or sample is None else self._pool())
+        start = None
+        if not first and self.weighting == "loo":
+            start = self._pool().among(self.counts_.classes.codes_in(counts.classes), counts.classes.size)
+        learned = self._learn_from(counts, sample, start)
         if first:
             validate_data(self, X, reset=True, skip_check_array=True)
             self.n_features_in_ = len(counts.vocabulary.names)

@@ -8,7 +8,7 @@ and Newton's method solves it in a few steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -181,20 +181,24 @@ class Pool:
     precision: float = np.nan
     log_loss: float = np.nan
 
+    def among(self, places: IntArray, n_classes: int) -> Pool:
+        """The same for more classes, among which these have those places."""
+        offsets = np.zeros(n_classes)
+        offsets[places] = self.offsets
+        return replace(self, offsets=offsets)
+
 
 def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Pool:
     """The most probable weights under the precision of greatest evidence, sought from the weights of ``start``."""
-    at = prior.centre
-    if start is not None and len(start.weights) + len(start.offsets) == len(at):
-        at = np.concatenate([start.weights, start.offsets])
+    at = prior.centre if start is None else np.concatenate([start.weights, start.offsets])
     precision, tried = _FIRST, [_FIRST]
-    peak = _climb(likelihood, prior, precision, at)
+    peak = climb(likelihood, prior, precision, at)
     while len(tried) < _MOST_PRECISIONS:
         precision = _best_nearby(prior, peak, precision)
         if precision in tried:  # found again, or between two
             break
         tried.append(precision)
-        peak = _climb(likelihood, prior, precision, peak.at)
+        peak = climb(likelihood, prior, precision, peak.at)
     curvature = peak.hessian + prior.fixed + tried[-1] * prior.straying
     optimism = float(np.trace(np.linalg.solve(curvature, likelihood.squared_gradients(peak.log_proba))))
     weights, offsets = np.split(peak.at, [likelihood.n_components])
@@ -202,7 +206,7 @@ def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Po
 
 
 @dataclass(frozen=True)
-class _Peak:
+class Peak:
     """The most probable weights under one precision, and the loss around them: ½ atᵀ hessian at − pull at."""
 
     at: FloatArray
@@ -212,7 +216,7 @@ class _Peak:
     log_proba: FloatArray
 
 
-def _climb(likelihood: Likelihood, prior: Prior, precision: float, at: FloatArray) -> _Peak:
+def climb(likelihood: Likelihood, prior: Prior, precision: float, at: FloatArray) -> Peak:
     """Newton's method; a step that does not pay is halved."""
     penalty = prior.fixed + precision * prior.straying
 
@@ -238,10 +242,10 @@ def _climb(likelihood: Likelihood, prior: Prior, precision: float, at: FloatArra
             break  # as far down as floating point goes
         if -float(slope @ step) <= small:
             break
-    return _Peak(at, loss, hessian, pull, log_proba)
+    return Peak(at, loss, hessian, pull, log_proba)
 
 
-def _best_nearby(prior: Prior, peak: _Peak, precision: float) -> float:
+def _best_nearby(prior: Prior, peak: Peak, precision: float) -> float:
     """The precision of greatest evidence, in the quadratic approximation of the loss around a peak.
 
     In the basis that makes both the curvature at the lowest precision and the penalty diagonal, the evidence of all

@@ -157,7 +157,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         log_prior = self._log_prior(counts)
         offsets = np.zeros(counts.classes.size)
         learned: dict[str, Any] = {}
-        if self.weighting == "loo" and sample is not None:
+        if self.weighting == "loo":
             parts = self._parts_of(counts, rule, concentration, log_prior)
             pool = leave_one_out_pool(parts, sample, Prior((len(means),), (1.0,), len(offsets)), start)
             weights, offsets = pool.weights, pool.offsets
@@ -186,7 +186,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         return NaiveBayesParts(counts, rule, concentration, None if self.class_prior is None else log_prior)
 
     def _pool(self) -> Pool:
-        return Pool(self.feature_weights_, self.class_offsets_)
+        return Pool(self.feature_weights_, self.class_offsets_, log_loss=getattr(self, "loo_log_loss_", np.nan))
 
     def _log_prior(self, counts: Counts) -> FloatArray:
         n_classes = counts.classes.size

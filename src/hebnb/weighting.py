@@ -49,8 +49,14 @@ def row_limit(n_components: int, n_classes: int) -> int:
     return max(min(MOST_ROWS, _MOST_SCORES // (n_components * max(n_classes - 1, 1))), 1)
 
 
-def leave_one_out_pool(parts: Parts, sample: Sample, prior: Prior, start: Pool | None = None) -> Pool:
-    """The weights of the parts and the offsets of the classes that predict left-out rows best."""
+def leave_one_out_pool(parts: Parts, sample: Sample | None, prior: Prior, start: Pool | None) -> Pool:
+    """The weights of the parts and the offsets of the classes that predict left-out rows best.
+
+    Without rows they are those of ``start``.
+    """
+    if sample is None:
+        assert start is not None
+        return start
     return learn(left_out_likelihood(parts, sample, prior), prior, start)
 
 
