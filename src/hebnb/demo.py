@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from hebnb.aode import AODE
 from hebnb.arrays import FloatArray
 from hebnb.datasets import load_flights
 from hebnb.metrics import brier_score_macro, expected_calibration_error
@@ -16,10 +17,12 @@ from hebnb.naive_bayes import NaiveBayes
 
 FLIGHTS = ("month", "day", "departure", "arrival", "carrier", "flight", "tail number", "origin", "destination", "miles")
 
-METHODS = {
+METHODS: dict[str, NaiveBayes | AODE] = {
     "Laplace": NaiveBayes("laplace"),
     "HEB-M (learned)": NaiveBayes(),
     "HEB-M, weighted": NaiveBayes(weighting="sqrt-mi"),
+    "HEB-M, loo": NaiveBayes(weighting="loo"),
+    "AODE, loo": AODE(weighting="loo"),
 }
 
 
@@ -60,7 +63,8 @@ def main() -> None:
     X, y = load_flights(backend="numpy")
     print(f"{len(X):,} flights from New York City, {np.mean(y == 'late'):.0%} of them more than 15 minutes late;")
     print("ten columns known before departure, ten-fold cross-validation. But for accuracy, lower is better;")
-    print("ECE, the calibration error, is how far confidence is from accuracy on average.\n")
+    print("ECE, the calibration error, is how far confidence is from accuracy on average;")
+    print("loo: weights learned on the leave-one-out likelihood.\n")
     print(f"{'':<18}{'accuracy':>10}{'log-loss':>10}{'Brier':>10}{'ECE':>10}{'seconds':>10}")
     for name, (accuracy, loss, brier, ece, seconds) in compare(X, y).items():
         print(f"{name:<18}{accuracy:>10.3f}{loss:>10.4f}{brier:>10.4f}{ece:>10.4f}{seconds:>10.2f}")
