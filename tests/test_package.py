@@ -90,7 +90,9 @@ def test_the_demo_shows_what_it_promises(capsys):
     demo.main()
     shown = capsys.readouterr().out
     ece = {
-        line[:18].strip(): float(line.split()[-2]) for line in shown.splitlines() if re.match(r"(Laplace|HEB|AODE)", line)
+        line[:18].strip(): float(line.split()[-2])
+        for line in shown.splitlines()
+        if re.match(r"(Laplace|HEB|AODE)", line)
     }
     assert ece["HEB-M (learned)"] < ece["Laplace"] / 2
     assert ece["HEB-M, weighted"] < ece["HEB-M (learned)"]
