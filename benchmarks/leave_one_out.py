@@ -160,7 +160,7 @@ def other_fold(folder: Path, name: str, fold: int) -> list[dict]:
             | measures(y[test], proba, model.classes_)
             | {"fit s": fit, "predict s": predict}
         )
-    print(f"{name} {fold}", flush=True)
+        print(f"{name}, fold {fold}, {method}: fit {fit:.1f} s, log-loss {rows[-1]['log-loss']:.4f}", flush=True)
     return rows
 
 
@@ -239,6 +239,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--other-folds", type=int, default=10, help="folds for other libraries (default: 10)")
     parser.add_argument("--only", choices=["ours", "others"], help="run one half of it")
+    parser.add_argument("--compared", nargs="+", default=list(COMPARED), help="datasets for other libraries")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     names = [path.name.removesuffix(".csv.gz") for path in sorted(options.data.glob("*.csv.gz"))]
@@ -258,7 +259,7 @@ def main() -> None:
         show_ranks(ours)
         show_precisions(run(precision_fold, names, 10, "precisions.csv"))
     if options.only in (None, "others"):  # one at a time, each with all cores
-        compared = [name for name in COMPARED if name in names]
+        compared = [name for name in options.compared if name in names]
         show_others(run(other_fold, compared, options.other_folds, "others.csv", jobs=1))
 
 

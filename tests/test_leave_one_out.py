@@ -12,12 +12,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad, minimize
 from sklearn.metrics import log_loss
 
-from hebnb import AODE, InputError, NaiveBayes, ParameterError, Smoother
+from hebnb import AODE, HEB, InputError, NaiveBayes, ParameterError, Smoother
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Likelihood, Prior, climb, learn
 from hebnb.sample import Sample
 from hebnb.table import read
-from hebnb.weighting import MOST_ROWS, row_limit
+from hebnb.weighting import MOST_ROWS, left_out_likelihood, row_limit
 
 SMOOTHINGS = ["heb-m", "heb-u", "laplace", "lidstone", "kt", "m-estimate", "te"]
 
@@ -129,6 +129,24 @@ class TestNaiveBayesScores:
         joint = base + np.tensordot(model.feature_weights_, scores, axes=1) + model.class_offsets_[:, np.newaxis]
         assert_allclose(joint.T, model.predict_joint_log_proba(X), atol=1e-10)
 
+    def test_parameters_set_later_change_nothing(self):
+        X, y = make_data()
+        model = AODE("heb-m", weighting="loo").fit(X, y)
+        naive = NaiveBayes(HEB(), weighting="loo").fit(X, y)
+        before = model.loo_predict_proba(X, y), naive.loo_predict_proba(X, y)
+        model.set_params(min_parent_count=1_000)
+        naive.set_params(smoothing__prior_mean="uniform", class_prior=[0.8, 0.1, 0.1])
+        assert_array_equal(model.loo_predict_proba(X, y), before[0])
+        assert_array_equal(naive.loo_predict_proba(X, y), before[1])
+
+    def test_rows_that_do_not_count(self):
+        X, y, weights = [["a"], ["b"], ["a"], ["z"], ["b"]], ["x", "y", "y", "q", None], [1, 1, 1, 0, 0]
+        model = NaiveBayes("laplace").fit(X, y, sample_weight=weights)
+        proba = model.loo_predict_proba(X, y, sample_weight=weights)
+        assert_allclose(proba[3:], model.predict_proba(X)[3:])
+        with pytest.raises(InputError, match="0 rows"):
+            model.loo_predict_proba(np.empty((0, 1)), [])
+
     @pytest.mark.parametrize(
         ("X", "y", "named"),
         [
@@ -144,8 +162,11 @@ class TestNaiveBayesScores:
 
 
 def estimate(X, y, w, row, i, m, rule, marginal, classes):
-    """One parent's estimate for a row from the definition; None where the parent's value says nothing."""
-    values = [set(X[w > 0, f].tolist()) for f in range(X.shape[1])]
+    """One parent's estimate for a row from the definition; None where the parent's value says nothing.
+
+    A None among the values is nothing.
+    """
+    values = [set(X[w > 0, f].tolist()) - {None} for f in range(X.shape[1])]
     if row[i] not in values[i]:
         return None
     logs = []
@@ -158,9 +179,11 @@ def estimate(X, y, w, row, i, m, rule, marginal, classes):
             if np.isnan(m[c, i, j]):
                 log += marginal[j][c]
                 continue
+            there = np.array([value is not None for value in X[:, j]])
             pooled = w[X[:, j] == row[j]].sum()
-            theta = pooled / w.sum() if rule == "marginal" else 1 / len(values[j])
-            log += math.log(((parent * (X[:, j] == row[j])).sum() + m[c, i, j] * theta) / (parent.sum() + m[c, i, j]))
+            theta = pooled / w[there].sum() if rule == "marginal" else 1 / len(values[j])
+            total = (parent * there).sum()
+            log += math.log(((parent * (X[:, j] == row[j])).sum() + m[c, i, j] * theta) / (total + m[c, i, j]))
         logs.append(log)
     return logs
 
@@ -168,16 +191,17 @@ def estimate(X, y, w, row, i, m, rule, marginal, classes):
 class TestAodeScores:
     @pytest.mark.parametrize("layout", ["dense", "sparse"])
     @pytest.mark.parametrize("smoothing", ["heb-m", "heb-u", "laplace", "te"])
-    @pytest.mark.parametrize("cap", [200, 4])
-    def test_equal_the_definition_without_the_row(self, smoothing, layout, cap):
+    @pytest.mark.parametrize(("cap", "missing"), [(200, "category"), (4, "category"), (200, "ignore")])
+    def test_equal_the_definition_without_the_row(self, smoothing, layout, cap, missing):
         X, y = make_data(rows=40)
         X = X[:, :3]
-        X[X[:, 0] == None, 0] = "gap"  # noqa: E711
+        if missing == "category":
+            X[X[:, 0] == None, 0] = "gap"  # noqa: E711
         weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=len(y))
-        model = AODE(smoothing, weighting="loo", max_parent_categories=cap, min_parent_count=0)
+        model = AODE(smoothing, weighting="loo", max_parent_categories=cap, min_parent_count=0, missing=missing)
         with patch("hebnb.pairs.dense_fits", lambda *_: layout == "dense"):
             model.fit(X, y, sample_weight=weights)
-        naive = NaiveBayes(smoothing).fit(X, y, sample_weight=weights)
+        naive = NaiveBayes(smoothing, missing=missing).fit(X, y, sample_weight=weights)
         codes = model.counts_.vocabulary.encode(read(X))
         labels = model.counts_.classes.codes_of(y)
         rows = Rows.weighing(codes, labels, weights)
@@ -288,6 +312,21 @@ class TestLogLinear:
         assert warm.precision == cold.precision
         assert_allclose(warm.weights, cold.weights, atol=1e-6)
 
+    def test_the_estimate_is_that_of_leaving_rows_out_of_the_regression(self):
+        """Every row left out in turn, at the same precision; rows of weight below one are left out whole."""
+        likelihood, prior = random_likelihood(components=6, rows=150, spread=0.5), Prior((6,), (1.0,), 3)
+        weights = np.where(np.arange(150) % 2, 1.0, 0.3)
+        likelihood = Likelihood(likelihood.scores, likelihood.base, likelihood.labels, weights)
+        pool = learn(likelihood, prior)
+        losses = []
+        for row in range(150):
+            rest = Likelihood(likelihood.scores, likelihood.base, likelihood.labels, weights * (np.arange(150) != row))
+            at = climb(rest, prior, pool.precision, np.concatenate([pool.weights, pool.offsets])).at
+            losses.append(-likelihood.log_proba(at)[likelihood.labels[row], row])
+        seen = likelihood.loss(likelihood.log_proba(np.concatenate([pool.weights, pool.offsets]))) / weights.sum()
+        honest = weights @ losses / weights.sum()
+        assert pool.log_loss - seen == pytest.approx(honest - seen, rel=0.1)
+
     def test_groups_shrink_to_their_means(self):
         prior = Prior((2, 3), (1.0, 0.0), 2)
         weights = np.array([1.0, 3.0, 0.0, 1.0, 5.0, 7.0, 7.0])
@@ -372,11 +411,87 @@ class TestWeights:
             model.partial_fit(X, y)
         assert pickle.dumps(model) == before
 
+    def test_a_batch_may_be_overwritten(self):
+        X, y = larger_data(400)
+        buffer, weights = np.asfortranarray(X[:200]), np.ones(200)
+        reused = NaiveBayes(weighting="loo").partial_fit(buffer, y[:200], sample_weight=weights)
+        buffer[:], weights[:] = X[200:], 5.0
+        reused.partial_fit(X[200:], y[200:])
+        plain = NaiveBayes(weighting="loo").partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        assert_array_equal(reused.feature_weights_, plain.feature_weights_)
+
+    def test_a_refused_batch_changes_nothing(self):
+        X, y = larger_data(300)
+        model = NaiveBayes(weighting="loo").partial_fit(X, y, classes=[0, 1])
+        before = pickle.dumps(model)
+        with pytest.raises(InputError):
+            model.partial_fit(X, y + 5)
+        assert pickle.dumps(model) == before
+
     def test_a_fitted_model_holds_no_rows(self):
         small, large = (
             len(pickle.dumps(NaiveBayes(weighting="loo").fit(*larger_data(rows)))) for rows in (5_000, 50_000)
         )
         assert large < 1.2 * small
+
+    @pytest.mark.parametrize("make", [NaiveBayes, AODE])
+    @pytest.mark.parametrize("smoothing", ["laplace", "heb-m"])
+    def test_noise_is_not_exploited(self, make, smoothing):
+        """A feature that by chance tells less than nothing could be given a large negative weight."""
+        losses = {"estimate": [], "weighted": [], "plain": []}
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            X, y = rng.integers(3, size=(4_000, 20)), rng.integers(2, size=4_000)
+            model = make(smoothing, weighting="loo").fit(X[:1_000], y[:1_000])
+            plain = make(smoothing).fit(X[:1_000], y[:1_000])
+            losses["estimate"].append(model.loo_log_loss_)
+            losses["weighted"].append(log_loss(y[1_000:], model.predict_proba(X[1_000:])))
+            losses["plain"].append(log_loss(y[1_000:], plain.predict_proba(X[1_000:])))
+            assert np.abs(model.feature_weights_).max() < 10
+        means = {name: np.mean(values) for name, values in losses.items()}
+        assert means["weighted"] < 1.01 * means["plain"]
+        assert means["estimate"] > 0.94 * means["weighted"]
+
+    def test_a_class_prior_is_for_new_rows(self):
+        """Bayes' rule: another prior moves the log-odds by the difference of the logs."""
+        X, y = make_data(5, rows=300)
+        model = NaiveBayes(weighting="loo").fit(X, y)
+        shifted = NaiveBayes(weighting="loo", class_prior=[0.2, 0.7, 0.1]).fit(X, y)
+        assert_allclose(shifted.feature_weights_, model.feature_weights_, atol=1e-12)
+        expected = model.predict_log_proba(X) - model.class_log_prior_ + np.log([0.2, 0.7, 0.1])
+        expected -= np.logaddexp.reduce(expected, axis=1, keepdims=True)
+        assert_allclose(shifted.predict_log_proba(X), expected, atol=1e-10)
+
+    def test_a_parent_that_outgrows_the_cap_takes_its_weight_with_it(self):
+        X, y = make_data(rows=120)
+        X = X[:, 1:3]
+        X = np.concatenate([X, X[:, :1]], axis=1)
+        more = X.copy()
+        more[0, 0] = 77
+        settings = {"weighting": "loo", "over_cap": "skip", "max_parent_categories": 4}
+        batches = AODE(**settings).partial_fit(X, y).partial_fit(more, y)
+        whole = AODE(**settings).fit(np.concatenate([X, more]), np.concatenate([y, y]))
+        assert_array_equal(batches.parents_, [1, 2])
+        assert_allclose(batches.predict_proba(X), whole.predict_proba(X), atol=1e-6)
+        model = AODE(**settings).fit(X, y)
+        before = model.parent_weights_, model.feature_weights_
+        model.partial_fit(more, y)
+        assert_allclose(model.parent_weights_, before[0][1:])
+        assert_array_equal(model.feature_weights_, before[1])
+        assert np.isfinite(model.loo_predict_proba(X, y)).all()
+
+    def test_small_weights_are_small_rows(self):
+        X, y = larger_data(2_000)
+        model = NaiveBayes(weighting="loo").fit(X, y, sample_weight=np.full(2_000, 1e-3))
+        proba = model.loo_predict_proba(X, y, sample_weight=np.full(2_000, 1e-3))
+        assert model.loo_log_loss_ == pytest.approx(log_loss(y, proba), rel=0.02)
+
+    @pytest.mark.parametrize("scale", [1e-12, 1e12, 1e15])
+    def test_weights_of_any_size(self, scale):
+        X, y = make_data(rows=200)
+        model = NaiveBayes(weighting="loo").fit(X, y, sample_weight=np.full(200, scale))
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert np.isfinite(model.loo_log_loss_)
 
     @pytest.mark.parametrize("make", [NaiveBayes, AODE])
     @pytest.mark.parametrize("smoothing", SMOOTHINGS)
@@ -432,11 +547,12 @@ class TestSamples:
         whole = sample(slice(None))
         thin = whole.thinned(limit)
         held = np.bincount(thin.labels, minlength=whole.classes.size)
-        assert (held >= 1).all()
-        assert len(thin) <= max(limit, 0) + whole.classes.size
-        # The rows stand for as many as they are, in the shares of all rows.
-        shares = np.bincount(thin.labels, thin.representative_weights, whole.classes.size) / len(thin)
-        assert_allclose(shares, whole.seen / whole.seen.sum())
+        assert len(thin) <= limit
+        if limit >= whole.classes.size:
+            assert (held >= 1).all()
+            # The rows stand for as many as they are, in the shares of all rows.
+            shares = np.bincount(thin.labels, thin.representative_weights, whole.classes.size) / len(thin)
+            assert_allclose(shares, whole.seen / whole.seen.sum())
         if 0 < cut < len(labels):
             both = sample(slice(0, cut)) + sample(slice(cut, None))
             assert_array_equal(both.seen, whole.seen)
@@ -445,7 +561,33 @@ class TestSamples:
 
     def test_memory_is_bounded(self):
         assert row_limit(2, 2) == MOST_ROWS
-        assert row_limit(1_000, 1_000) * 1_000 * 999 * 8 <= 1 << 28
+        rng = np.random.default_rng(0)
+        X, y = rng.integers(5, size=(8_000, 4)), rng.integers(2_000, size=8_000)
+        made = []
+
+        def watched(parts, sample, prior):
+            made.append(left_out_likelihood(parts, sample, prior))
+            return made[-1]
+
+        with patch("hebnb.weighting._MOST_SCORES", 1 << 22), patch("hebnb.weighting.left_out_likelihood", watched):
+            model = NaiveBayes(weighting="loo").fit(X, y)
+        assert made[0].scores.nbytes <= 8 << 22
+        assert np.isfinite(model.predict_proba(X[:10])).all()
+
+    def test_streams_are_sampled_like_one_table(self):
+        """Classes in proportion to all rows seen, and rows of all batches alike."""
+        X, y = larger_data(20_000)
+        order = np.argsort(y, kind="stable")  # one class after the other
+        with patch("hebnb.weighting.MOST_ROWS", 2_000):
+            model = NaiveBayes(weighting="loo")
+            for part in np.array_split(order, 10):
+                model.partial_fit(X[part], y[part])
+        sample = model._kept.sample
+        assert_array_equal(sample.seen, np.bincount(y))
+        assert np.mean(sample.labels) == pytest.approx(np.mean(y), abs=0.02)
+        assert len(np.unique(sample.keys)) == len(sample)
+        # The lowest keys of their class: a fifth or so of the draws in each of the batches that brought it.
+        assert sample.keys.max() < 0.3
 
 
 class TestOddData:
@@ -489,5 +631,5 @@ class TestOddData:
     def test_a_class_without_prior(self):
         X, y = make_data()
         model = NaiveBayes(weighting="loo", class_prior=[0.5, 0.5, 0.0]).fit(X, y)
-        assert np.isfinite(model.feature_weights_).all()
+        assert_array_equal(model.feature_weights_, NaiveBayes(weighting="loo").fit(X, y).feature_weights_)
         assert_array_equal(model.predict_proba(X)[:, 2], 0)

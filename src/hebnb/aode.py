@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
 from hebnb import errors, one_dependence
 from hebnb.arrays import THREADS, Array, BoolArray, FloatArray, IntArray
@@ -19,11 +21,11 @@ from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
 from hebnb.log_linear import Pool, Prior
 from hebnb.one_dependence import Directed
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
-from hebnb.probability import ScoreTable, class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.probability import class_log_prior, joint_log_scores, posterior_mean, score_tables
 from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
-from hebnb.weighting import leave_one_out_pool
+from hebnb.weighting import leave_one_out_pool, score_bytes
 
 # Scores looked up at a time, so that they stay in the processor's cache.
 _BLOCK_CELLS = 1 << 18
@@ -92,6 +94,8 @@ class AODE(CategoricalClassifier[PairCounts]):
     1.0
     """
 
+    _WEIGHTINGS = (None, "loo")
+
     def __init__(
         self,
         smoothing: str | Smoother = "heb-m",
@@ -153,6 +157,8 @@ class AODE(CategoricalClassifier[PairCounts]):
     def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int, caps: Caps) -> None:
         layout = Layout(np.array([feature.size for feature in vocabulary.features]))
         needed = estimated_bytes(layout, n_classes, n_rows, caps)
+        if self.weighting == "loo":
+            needed += 1.5 * score_bytes(2 * len(layout.sizes), n_classes, n_rows)
         limit = self.memory_limit if self.memory_limit is not None else free_memory() / 2
         if needed <= limit:
             return
@@ -167,9 +173,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         )
 
     def _learn_from(self, counts: PairCounts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
-        if self.weighting not in (None, "loo"):
-            raise errors.unknown_name("weighting", self.weighting, ["loo"])
-        rule = smoother(self.smoothing)
+        rule = clone(smoother(self.smoothing))
         used = counts.caps.used(counts.layout.sizes, counts.classes.size)
         n_features = len(used)
         parents = np.arange(n_features)
@@ -192,12 +196,15 @@ class AODE(CategoricalClassifier[PairCounts]):
             "_unconditioned": [[j for j in np.flatnonzero(~used[i]).tolist() if j != i] for i in parents.tolist()],
             "_may_be_parent": np.append(_at_least(np.concatenate(counts.pooled), self.min_parent_count), False),
             "_log_joint": _log_joint(counts),
-            "_marginals": _factor_tables(counts, means, concentration, np.ones(n_features)),
+            "_marginals": score_tables(counts, means, concentration, np.ones(n_features)),
+            "_min_parent_count": self.min_parent_count,
             "_weighted_marginals": None,
         }
         if self.weighting is None:
             return learned
         parts = self._parts_of(directed, learned)
+        if start is not None:
+            start = replace(start, weights=self._weights_for(parents))
         sizes, centres = ((len(parents), n_features), (1.0, 0.0)) if len(parents) else ((n_features,), (1.0,))
         pool = leave_one_out_pool(parts, sample, Prior(sizes, centres, counts.classes.size), start)
         parent_weights, feature_weights = np.split(pool.weights, [len(parents)])
@@ -206,7 +213,7 @@ class AODE(CategoricalClassifier[PairCounts]):
             "feature_weights_": feature_weights,
             "class_offsets_": pool.offsets,
             "loo_log_loss_": pool.log_loss,
-            "_weighted_marginals": _factor_tables(counts, means, concentration, feature_weights),
+            "_weighted_marginals": score_tables(counts, means, concentration, feature_weights),
         }
 
     def _left_out_parts(self) -> OneDependenceParts:
@@ -221,12 +228,17 @@ class AODE(CategoricalClassifier[PairCounts]):
             directed,
             learned["concentration_"],
             learned["parents_"],
-            lambda weights: _at_least(weights, self.min_parent_count),
+            lambda weights: _at_least(weights, learned["_min_parent_count"]),
         )
 
     def _pool(self) -> Pool:
-        weights = self.parent_weights_ * len(self.parents_)
-        return Pool(np.concatenate([weights, self.feature_weights_]), self.class_offsets_, log_loss=self.loo_log_loss_)
+        return Pool(self._weights_for(self.parents_), self.class_offsets_, log_loss=self.loo_log_loss_)
+
+    def _weights_for(self, parents: IntArray) -> FloatArray:
+        """The weights of the pool's parts where these are the parents: one that is new has none."""
+        known = dict(zip(self.parents_.tolist(), self.parent_weights_.tolist(), strict=True))
+        weights = [len(parents) * known.get(i, 0.0) for i in parents.tolist()]
+        return np.concatenate([weights, self.feature_weights_])
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         positions = self.counts_.layout.positions(codes)
@@ -283,12 +295,6 @@ class AODE(CategoricalClassifier[PairCounts]):
             self._marginals[j].add_to(scores, codes[j])
             found[j] = np.ascontiguousarray(scores.T)
         return found
-
-
-def _factor_tables(
-    counts: Counts, means: list[FloatArray], concentration: FloatArray, weights: FloatArray
-) -> tuple[ScoreTable, ...]:
-    return tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, weights.tolist()))
 
 
 def _log_joint(counts: PairCounts) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -16,7 +17,7 @@ from hebnb import errors
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
-from hebnb.errors import InputError
+from hebnb.errors import InputError, ParameterError
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Pool
 from hebnb.sample import Sample
@@ -40,6 +41,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
 
     counts_: Tally
     _kept: _Kept | None
+    _WEIGHTINGS: tuple[str | None, ...]
 
     @abstractmethod
     def _tally(
@@ -91,8 +93,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         array([2., 1.])
         """
         X = as_array(X)
-        random = check_random_state(self.random_state)
-        counts, sample = self._count(read(X), y, sample_weight, random)
+        self._check_weighting()
+        counts, sample = self._count(read(X), y, sample_weight, self._new_random())
         self._learn(counts, sample, X, first=True)
         self._kept = None
         return self
@@ -126,6 +128,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         >>> model.categories_
         [array(['a', 'b', 'c'], dtype=object)]
         """
+        self._check_weighting()
         X = as_array(X)
         table = read(X)
         known: Tally | None = getattr(self, "counts_", None)
@@ -137,7 +140,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
                 "The batches so far were learned without leave-one-out weights, and their rows are gone.",
                 'Set weighting="loo" before the first batch.',
             )
-        random = check_random_state(self.random_state) if kept is None else kept.random
+        random = self._new_random() if kept is None else deepcopy(kept.random)
         counts, sample = self._count(table, y, sample_weight, random, known.vocabulary if known is not None else None)
         if known is not None and kept is None:
             sample = None  # the rows of fit are gone, so its weights stay
@@ -160,7 +163,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             sample = kept.sample + sample
         sample = self._learn(counts if known is None else self._combine(known, counts), sample, X, first=known is None)
         self._allowed = allowed
-        self._kept = None if sample is None else _Kept(sample, random)
+        self._kept = None if sample is None else _Kept(sample.detached(), random)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -222,7 +225,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """The probability of every class for training rows, each as the other training rows see it.
 
         Exact, but that concentrations, bins and weights stay as learned from all rows. For stacking, thresholds and
-        diagnostics on the training rows themselves, at the price of predicting them.
+        diagnostics on the training rows themselves, without fitting again.
 
         Parameters
         ----------
@@ -249,10 +252,15 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         X = as_array(X)
         table = read(X)
         self._check_features(X, table)
+        if not table.n_rows:
+            raise _no_rows()
         codes = self.counts_.vocabulary.encode(table)
-        label_codes, values = read_labels(y, table.n_rows)
-        labels = self.counts_.classes.codes_of(values)[label_codes]
-        rows = Rows.weighing(codes, labels, read_weights(sample_weight, table.n_rows))
+        weights = read_weights(sample_weight, table.n_rows)
+        counted = np.ones(table.n_rows, dtype=bool) if weights is None else weights > 0
+        label_codes, values = read_labels(y, table.n_rows, counted)
+        labels = np.zeros(table.n_rows, dtype=np.intp)  # a row that did not count needs no label
+        labels[counted] = self.counts_.classes.codes_of(values)[label_codes]
+        rows = Rows.weighing(codes, labels, weights)
         rows.check_counted(self.counts_)
         parts, pool = self._left_out_parts(), self._pool()
         proba = np.empty((table.n_rows, len(pool.offsets)))
@@ -286,6 +294,18 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     def bin_edges_(self) -> dict[Name, FloatArray]:
         """Where numeric columns are cut."""
         return self._fitted_counts("bin_edges_").vocabulary.edges
+
+    def _check_weighting(self) -> None:
+        known = [name for name in self._WEIGHTINGS if name is not None]
+        if self.weighting is not None and str(self.weighting) not in known:
+            raise errors.unknown_name("weighting", self.weighting, known)
+
+    def _new_random(self) -> np.random.RandomState:
+        """A source of random numbers of the model's own."""
+        try:
+            return np.random.RandomState(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError as error:
+            raise ParameterError(f"random_state={self.random_state!r} cannot seed anything.", str(error)) from error
 
     def _fitted_counts(self, attribute: str) -> Tally:
         counts: Tally | None = self.__dict__.get("counts_")

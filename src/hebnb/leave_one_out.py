@@ -1,8 +1,8 @@
 """Training rows as the other rows see them: exact leave-one-out scores from the counts.
 
 A row is taken out of the counts of its class, of the pooled counts and of the class prior; concentrations and bins
-stay. What is left of a count is all a lookup needs, so the scores of all rows cost about as much as predicting them. A
-category that only this row has becomes unseen, as it would be to a new row.
+stay. What is left of a count is all a lookup needs, so the scores of all rows cost some ten times as much as predicting
+them, and nothing is fitted again. A category that only this row has becomes unseen, as it would be to a new row.
 
 A row of weight 3 stands for three, of which one is left out; one of weight 0.5 is left out whole.
 """
@@ -23,7 +23,7 @@ from hebnb.probability import class_log_prior, posterior_mean
 from hebnb.smoothing import Smoother
 from hebnb.vocabulary import Bins
 
-# Factors multiplied before their logarithm is taken: few enough not to underflow.
+# Factors multiplied before their logarithm is taken: few enough not to underflow with any sensible weights.
 _FACTORS = 8
 # The largest share of a count that is rounding.
 _ROUNDING = 1e-9
@@ -66,11 +66,12 @@ class Rows:
         at = np.arange(len(self))
         for f, (column, feature) in enumerate(zip(self.codes, counts.vocabulary.features, strict=True)):
             known = column < feature.size
-            if counts.vocabulary.missing != "ignore":
+            if counts.vocabulary.missing != "ignore" and not isinstance(feature, Bins):
                 foreign |= ~known
             if feature.size:
                 count = _class_counts(counts, f, column)[labels, at]
                 foreign |= known & (count < self.amount * (1 - _ROUNDING))
+        foreign &= self.amount > 0
         if foreign.any():
             raise InputError(
                 f"Row {int(np.flatnonzero(foreign)[0])} is not one of the rows of fit, so it cannot be left out.",

@@ -16,13 +16,16 @@ from scipy.linalg import eigh
 
 from hebnb.arrays import FloatArray, IntArray
 
-# What is known of mean weights and offsets beforehand: next to nothing.
-_VAGUE = 0.1
+# Precision of mean weights and offsets: each is what is expected, give or take one.
+_OF_MEANS = 1.0
 # The precisions to choose from, the one tried first, and the largest factor between one and the next to be tried:
-# the evidence is that of a quadratic approximation, which holds nearby.
-_PRECISIONS = np.geomspace(1e-4, 1e6, 61)
-_FIRST = float(_PRECISIONS[30])
+# the evidence is that of a quadratic approximation, which holds nearby. The lowest keeps features that by chance say
+# less than nothing from getting large negative weights.
+_PRECISIONS = np.geomspace(0.3, 3e5, 61)
+_FIRST = float(_PRECISIONS[15])
 _FARTHEST = 10.0
+# Rows beyond which the prior no longer matters; more would only cost digits.
+_MANY_ROWS = 1e9
 _MOST_PRECISIONS = 30
 _MOST_STEPS = 50
 # A gain in log-likelihood, per row, for which the step is taken but no other looked for.
@@ -62,7 +65,8 @@ class Prior:
     @cached_property
     def fixed(self) -> FloatArray:
         """The penalty of mean weights and offsets, which no precision changes."""
-        return _block_diagonal([np.full((size, size), _VAGUE / size**2) for size in self.sizes], self.n_classes, _VAGUE)
+        blocks = [np.full((size, size), _OF_MEANS / size**2) for size in self.sizes]
+        return _block_diagonal(blocks, self.n_classes, _OF_MEANS)
 
     @property
     def freedom(self) -> int:
@@ -90,6 +94,11 @@ class Likelihood:
     base: FloatArray
     labels: IntArray
     weights: FloatArray
+
+    @classmethod
+    def weighing(cls, scores: FloatArray, base: FloatArray, labels: IntArray, weights: FloatArray) -> Likelihood:
+        """With weights scaled down where they stand for more rows than matter."""
+        return cls(scores, base, labels, weights * min(1.0, _MANY_ROWS / float(weights.sum())))
 
     @property
     def n_components(self) -> int:
@@ -127,12 +136,13 @@ class Likelihood:
         return gradient, hessian
 
     def squared_gradients(self, log_proba: FloatArray) -> FloatArray:
-        """The sum over rows of the outer product of the gradient with itself."""
+        """The sum over rows of the outer product of the gradient with itself, as far as a row is left out."""
         size = self.n_components + self.n_classes
         squares = np.zeros((size, size))
         for rows in self._blocks():
             gradients = self._gradients(np.exp(log_proba[:, rows]), rows)
-            squares += (gradients * self.weights[rows]) @ gradients.T
+            left_out = self.weights[rows] * np.minimum(self.weights[rows], 1.0)
+            squares += (gradients * left_out) @ gradients.T
         return squares
 
     def _blocks(self) -> list[slice]:
@@ -199,7 +209,8 @@ def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Po
             break
         tried.append(precision)
         peak = climb(likelihood, prior, precision, peak.at)
-    curvature = peak.hessian + prior.fixed + tried[-1] * prior.straying
+    _, hessian = likelihood.derivatives(peak.log_proba)
+    curvature = hessian + prior.fixed + tried[-1] * prior.straying
     optimism = float(np.trace(np.linalg.solve(curvature, likelihood.squared_gradients(peak.log_proba))))
     weights, offsets = np.split(peak.at, [likelihood.n_components])
     return Pool(weights, offsets, tried[-1], (peak.loss + optimism) / float(likelihood.weights.sum()))
@@ -207,7 +218,10 @@ def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Po
 
 @dataclass(frozen=True)
 class Peak:
-    """The most probable weights under one precision, and the loss around them: ½ atᵀ hessian at − pull at."""
+    """The most probable weights under one precision.
+
+    The loss around them is about ½ atᵀ hessian at − pull at, from where the last step began.
+    """
 
     at: FloatArray
     loss: float
@@ -248,14 +262,19 @@ def climb(likelihood: Likelihood, prior: Prior, precision: float, at: FloatArray
 def _best_nearby(prior: Prior, peak: Peak, precision: float) -> float:
     """The precision of greatest evidence, in the quadratic approximation of the loss around a peak.
 
-    In the basis that makes both the curvature at the lowest precision and the penalty diagonal, the evidence of all
-    precisions is a sum over its directions.
+    With the offsets eliminated, and in the basis that makes both the curvature at the lowest precision and the penalty
+    diagonal, the evidence of all precisions is a sum over its directions.
     """
     if not prior.freedom:
         return precision
     near = _PRECISIONS[np.abs(np.log(_PRECISIONS / precision)) <= np.log(_FARTHEST) + 1e-9]
+    d = sum(prior.sizes)
+    curvature = peak.hessian + prior.fixed + near[0] * prior.straying
     pull = peak.pull + prior.fixed @ prior.centre
-    root, basis = eigh(prior.straying, peak.hessian + prior.fixed + near[0] * prior.straying)
+    through_offsets = np.linalg.solve(curvature[d:, d:], np.column_stack([curvature[d:, :d], pull[d:]]))
+    schur = curvature[:d, :d] - curvature[:d, d:] @ through_offsets[:, :d]
+    pull = pull[:d] - curvature[:d, d:] @ through_offsets[:, d]
+    root, basis = eigh(prior.straying[:d, :d], (schur + schur.T) / 2)
     growth = 1 + np.outer(near - near[0], np.maximum(root, 0))
     gain = ((basis.T @ pull) ** 2 / growth - np.log(growth)).sum(axis=1) + prior.freedom * np.log(near)
     return float(near[np.argmax(gain)])

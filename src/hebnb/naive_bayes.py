@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
-from hebnb import errors
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
@@ -15,7 +15,7 @@ from hebnb.counts import Counts, dense
 from hebnb.errors import ParameterError
 from hebnb.leave_one_out import NaiveBayesParts
 from hebnb.log_linear import Pool, Prior
-from hebnb.probability import class_log_prior, joint_log_scores, log_scores, posterior_mean
+from hebnb.probability import class_log_prior, joint_log_scores, posterior_mean, score_tables
 from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
@@ -40,7 +40,8 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         or a power learned, with an offset for every class, on the leave-one-out likelihood of the training rows. The
         last gives calibrated probabilities and has nothing to tune.
     class_prior : array of shape (C,), optional
-        Probabilities of the classes, in sorted order of the labels. By default ``(N_c + 1) / (S + C)``.
+        Probabilities of the classes among new rows, in sorted order of the labels. By default
+        ``(N_c + 1) / (S + C)``.
     categorical_features : {"auto", "all"} or list of names or positions, default="auto"
         Which columns are categories. "auto" goes by dtype, "all" keeps floats as they are too, and a list names
         columns that are categories whatever their dtype; the others still go by dtype.
@@ -104,6 +105,8 @@ class NaiveBayes(CategoricalClassifier[Counts]):
            [0.  , 0.18]])
     """
 
+    _WEIGHTINGS = (None, "sqrt-mi", "loo")
+
     def __init__(
         self,
         smoothing: str | Smoother = "heb-m",
@@ -150,15 +153,14 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         return Counts.of(vocabulary, codes, *labels, weights)
 
     def _learn_from(self, counts: Counts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
-        if self.weighting not in (None, "sqrt-mi", "loo"):
-            raise errors.unknown_name("weighting", self.weighting, ["sqrt-mi", "loo"])
-        rule = smoother(self.smoothing)
+        rule = clone(smoother(self.smoothing))
         means, concentration = smooth(counts, rule)
         log_prior = self._log_prior(counts)
         offsets = np.zeros(counts.classes.size)
         learned: dict[str, Any] = {}
         if self.weighting == "loo":
-            parts = self._parts_of(counts, rule, concentration, log_prior)
+            # A prior that was given is for new rows; these have the one they have.
+            parts = NaiveBayesParts(counts, rule, concentration)
             pool = leave_one_out_pool(parts, sample, Prior((len(means),), (1.0,), len(offsets)), start)
             weights, offsets = pool.weights, pool.offsets
             learned["loo_log_loss_"] = pool.log_loss
@@ -171,19 +173,15 @@ class NaiveBayes(CategoricalClassifier[Counts]):
             "feature_weights_": weights,
             "class_offsets_": offsets,
             "_rule": rule,
-            "_scores": tuple(map(log_scores, counts.tables, counts.totals.T, means, concentration.T, weights.tolist())),
+            "_given_log_prior": None if self.class_prior is None else log_prior,
+            "_scores": score_tables(counts, means, concentration, weights),
         }
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)
 
     def _left_out_parts(self) -> NaiveBayesParts:
-        return self._parts_of(self.counts_, self._rule, self.concentration_, self.class_log_prior_)
-
-    def _parts_of(
-        self, counts: Counts, rule: Smoother, concentration: FloatArray, log_prior: FloatArray
-    ) -> NaiveBayesParts:
-        return NaiveBayesParts(counts, rule, concentration, None if self.class_prior is None else log_prior)
+        return NaiveBayesParts(self.counts_, self._rule, self.concentration_, self._given_log_prior)
 
     def _pool(self) -> Pool:
         return Pool(self.feature_weights_, self.class_offsets_, log_loss=getattr(self, "loo_log_loss_", np.nan))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hebnb.arrays import BoolArray, FloatArray, IntArray
-from hebnb.counts import CountTable, nonzero_cells
+from hebnb.counts import Counts, CountTable, nonzero_cells
 
 # Rows scored at a time: the running sums of a block stay in the processor's cache.
 _BLOCK = 1 << 14
@@ -102,6 +103,14 @@ def log_scores(table: CountTable, total: FloatArray, mean: FloatArray, m: FloatA
     possible = np.flatnonzero(mean)
     scores[possible] = weight * np.log(posterior_mean(table[possible], total, mean[possible, np.newaxis], m))
     return DenseScores(scores)
+
+
+def score_tables(
+    counts: Counts, means: Sequence[FloatArray], concentration: FloatArray, weights: FloatArray
+) -> tuple[ScoreTable, ...]:
+    """The score tables of all features."""
+    features = zip(counts.tables, counts.totals.T, means, concentration.T, weights.tolist(), strict=True)
+    return tuple(log_scores(*feature) for feature in features)
 
 
 def joint_log_scores(log_prior: FloatArray, tables: tuple[ScoreTable, ...], codes: list[IntArray]) -> FloatArray:

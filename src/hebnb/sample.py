@@ -68,11 +68,13 @@ class Sample:
         return len(self.labels)
 
     def thinned(self, limit: int) -> Sample:
-        """At most about ``limit`` rows, of every class in proportion to its rows but at least one."""
+        """At most ``limit`` rows, of every class in proportion to its rows but one at least, as far as they reach."""
         if len(self) <= limit:
             return self
-        quota = np.maximum(limit * self.seen // self.seen.sum(), 1)
-        order = np.argsort(self.labels + self.keys)
+        quota = limit * self.seen // self.seen.sum()
+        small = np.flatnonzero((quota == 0) & (self.seen > 0))
+        quota[small[np.argsort(-self.seen[small], kind="stable")][: limit - int(quota.sum())]] = 1
+        order = np.lexsort((self.keys, self.labels))
         held = np.bincount(self.labels, minlength=self.classes.size)
         rank = np.arange(len(self)) - np.repeat(np.cumsum(held) - held, held)
         kept = np.sort(order[rank < np.repeat(quota, held)])
@@ -91,12 +93,16 @@ class Sample:
         return Sample(
             vocabulary,
             classes,
-            tuple(map(_joined, ours.codes, theirs.codes)),
-            _joined(ours.labels, theirs.labels),
+            tuple(np.concatenate(pair) for pair in zip(ours.codes, theirs.codes, strict=True)),
+            np.concatenate([ours.labels, theirs.labels]),
             np.concatenate([ours.weights, theirs.weights]),
             np.concatenate([ours.keys, theirs.keys]),
             ours.seen + theirs.seen,
         )
+
+    def detached(self) -> Sample:
+        """The same rows in memory of their own."""
+        return replace(self, codes=tuple(column.copy() for column in self.codes), weights=self.weights.copy())
 
     def with_classes(self, classes: Categories) -> Sample:
         """The same rows with room for classes that have not occurred."""
@@ -120,7 +126,3 @@ class Sample:
             weights=self.weights[kept],
             keys=self.keys[kept],
         )
-
-
-def _joined(ours: IntArray, theirs: IntArray) -> IntArray:
-    return np.concatenate([ours, theirs])

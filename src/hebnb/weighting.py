@@ -49,6 +49,11 @@ def row_limit(n_components: int, n_classes: int) -> int:
     return max(min(MOST_ROWS, _MOST_SCORES // (n_components * max(n_classes - 1, 1))), 1)
 
 
+def score_bytes(n_components: int, n_classes: int, n_rows: int) -> float:
+    """Memory of the scores that leave-one-out weights are learned from."""
+    return 8.0 * n_components * (n_classes - 1) * min(n_rows, row_limit(n_components, n_classes))
+
+
 def leave_one_out_pool(parts: Parts, sample: Sample | None, prior: Prior, start: Pool | None) -> Pool:
     """The weights of the parts and the offsets of the classes that predict left-out rows best.
 
@@ -70,12 +75,11 @@ def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihoo
     def fill(block: slice) -> None:
         unweighted, weighted = parts(rows[block])
         np.subtract(weighted[:, 1:], weighted[:, :1], out=scores[:, :, block])
-        unweighted = np.maximum(unweighted, np.log(np.finfo(float).tiny))  # a class may have been given no prior
         base[:, block] = unweighted[1:] - unweighted[0]
 
     with ThreadPoolExecutor(THREADS) as pool:  # looking up is outside the interpreter lock
         list(pool.map(fill, blocks(len(rows), n_components * n_classes)))
-    return Likelihood(scores, base, sample.labels, sample.representative_weights)
+    return Likelihood.weighing(scores, base, sample.labels, sample.representative_weights)
 
 
 def blocks(n_rows: int, scores_a_row: int) -> list[slice]:
