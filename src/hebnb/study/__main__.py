@@ -1,0 +1,174 @@
+"""``python -m hebnb.study``: run the paper's experiments and write them up."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hebnb import errors
+from hebnb.errors import HebnbError, InputError, ParameterError
+
+if TYPE_CHECKING:
+    from hebnb.study.runner import Run
+
+_NEEDED = {"pandas": "pandas", "matplotlib": "matplotlib", "scikit_posthocs": "scikit-posthocs", "rich": "rich"}
+
+_EXAMPLES = """\
+examples:
+  python -m hebnb.study --quick                     what can be had in two minutes
+  python -m hebnb.study --data folder               the whole study on a folder of CSV files
+  python -m hebnb.study --datasets car vote         two datasets, from OpenML
+  python -m hebnb.study --methods Laplace HEB-M     two methods
+
+A second run does only what is missing. Exit code: 0 all done, 1 something failed or was left out that was asked for
+by name, 2 wrong arguments, 130 interrupted.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the study; the exit code."""
+    options = _parser().parse_args(arguments)
+    absent = [package for module, package in _NEEDED.items() if find_spec(module) is None]
+    if absent:
+        print(f"The study needs {', '.join(absent)}: pip install 'hebnb[study]'", file=sys.stderr)
+        return 2
+    try:
+        return _study(options)
+    except KeyboardInterrupt:
+        print("Interrupted. What was finished is kept; run again to go on.", file=sys.stderr)
+        return 130
+    except (InputError, ParameterError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename or options.output}: {error.strerror or error}.", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m hebnb.study",
+        description="Replicate the empirical study of HEB-NB: datasets, tables, figures, with the paper's numbers.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of CSV files; without it OpenML is asked")
+    parser.add_argument("--output", type=Path, default=Path("study"), metavar="DIR", help="default: study")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these datasets")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument("--quick", action="store_true", help="fewer rows, folds and methods: under two minutes")
+    parser.add_argument("--force", action="store_true", help="redo what was done before")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="where OpenML's files are kept")
+    parser.add_argument("--list", action="store_true", help="list datasets and methods, and stop")
+    return parser
+
+
+def _study(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from hebnb.study import methods, registry
+
+    if options.list:
+        print("datasets:", *registry.DATASETS, sep="\n  ")
+        print("methods:", *methods.METHODS, sep="\n  ")
+        return 0
+    run = _plan(options)
+    console = Console(stderr=True)
+    console.print(f"{len(run.datasets)} datasets, {len(run.methods)} methods, {run.settings}.", highlight=False)
+    run(console)
+    page = _write(run, options.output, trials=10 if options.quick else 50, console=console)
+    failures = run.store.failures(str(run.settings))
+    for name, method, _, fold, error in failures[:5]:
+        console.print(f"failed: {name}, {method}, fold {fold}: {error.strip().rpartition(chr(10))[2]}", highlight=False)
+    if len(failures) > 5:
+        console.print(f"… and {len(failures) - 5} more; the page lists them.")
+    if run.left_out:
+        console.print(f"{len(run.left_out)} datasets were left out: {', '.join(run.left_out)}.", highlight=False)
+    print(page)
+    asked_in_vain = bool(options.datasets) and bool(run.left_out)
+    return 1 if failures or asked_in_vain else 0
+
+
+def _plan(options: argparse.Namespace) -> Run:
+    """What is to be run, from the arguments."""
+    from hebnb.study.methods import METHODS, SLOW
+    from hebnb.study.protocol import Settings
+    from hebnb.study.registry import DATASETS, FLIGHTS
+    from hebnb.study.runner import Run
+    from hebnb.study.sources import Bundled, Folder, OpenML
+    from hebnb.study.store import Store
+
+    chosen = _known("dataset", options.datasets, DATASETS)
+    run_methods = _known("method", options.methods, METHODS)
+    if options.jobs < 1:
+        raise ParameterError(f"--jobs {options.jobs} must be at least 1.")
+    if options.data is not None and not options.data.is_dir():
+        raise InputError(f"{options.data} is not a folder.", "--data names a folder of CSV files.")
+    settings = Settings(1_000, 3) if options.quick else Settings()
+    if options.quick and not options.methods:
+        run_methods = [name for name in run_methods if name not in SLOW]
+    options.output.mkdir(parents=True, exist_ok=True)
+    store = Store(options.output / "results.sqlite")
+    store.create()
+    if options.force:
+        store.forget(str(settings))
+    source = OpenML(options.cache) if options.data is None else Folder(options.data)
+    datasets = [(DATASETS[name], Bundled() if name == FLIGHTS.name else source) for name in chosen]
+    return Run(datasets, run_methods, settings, store, options.jobs)
+
+
+def _known(kind: str, given: list[str] | None, known: dict[str, Any]) -> list[str]:
+    for name in given or ():
+        if name not in known:
+            raise errors.unknown_name(kind, name, list(known))
+    return list(dict.fromkeys(given)) if given else list(known)
+
+
+def _write(run: Run, output: Path, trials: int, console: Any) -> Path:
+    """Tables, figures and the page, from what is in the store."""
+    import pandas as pd
+
+    from hebnb.study import diagnostics, synthetic
+    from hebnb.study.figures import all_figures
+    from hebnb.study.page import Page
+    from hebnb.study.protocol import prepare
+    from hebnb.study.registry import DIAGNOSED, FLIGHTS
+    from hebnb.study.tables import all_tables
+
+    names = [dataset.name for dataset, _ in run.datasets]
+    wanted = ["dataset", "method", "bins", "fold", "peak MB"]
+    everything = pd.DataFrame(run.store.results(str(run.settings)))
+    results = everything.reindex(columns=list(dict.fromkeys([*everything.columns, *wanted])))
+    results = results[results["dataset"].isin(names) & results["method"].isin(run.methods)]
+    of_paper = results[results["dataset"] != FLIGHTS.name]
+    with console.status("synthetic experiments and figures"):
+        l1 = synthetic.l1_errors(trials)
+        concentrations = []
+        for dataset, source in run.datasets:
+            if dataset.name in DIAGNOSED and dataset.name not in run.left_out:
+                try:
+                    prepared = prepare(dataset, source.load(dataset), run.settings)
+                except HebnbError:
+                    continue
+                concentrations += diagnostics.concentrations(prepared, run.settings)
+        diagnosed = diagnostics.summary(concentrations) if concentrations else {}
+        compared = of_paper if len(of_paper) else results  # the flights stand in where nothing else is to be had
+        tables = all_tables(compared, synthetic.reductions(l1), diagnosed)
+        for folder in ("tables", "figures"):
+            (output / folder).mkdir(exist_ok=True)
+        for table in tables:
+            table.write(output / "tables")
+        figures = all_figures(compared, l1, concentrations, output / "figures")
+        results.drop(columns="reliability", errors="ignore").to_csv(output / "results.csv", index=False)
+    failures = run.store.failures(str(run.settings))
+    datasets = sorted(set(of_paper["dataset"]))
+    return Page(str(run.settings), datasets, run.left_out, failures, tables, figures).write(output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

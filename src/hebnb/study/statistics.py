@@ -1,0 +1,77 @@
+"""Comparing methods over datasets, as Demšar (2006) advises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from hebnb.arrays import FloatArray
+
+# Of these, less is better.
+LOSSES = ("log-loss", "Brier", "ECE", "fit s", "predict s")
+
+
+def mean_ranks(values: FloatArray, lower_is_better: bool) -> FloatArray:
+    """Mean rank of every column, 1 for the best, ties sharing their ranks; values of shape (datasets, methods).
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]]), lower_is_better=False)
+    array([1.  , 2.25, 2.75])
+    """
+    ranks: FloatArray = rankdata(values if lower_is_better else -values, axis=1).mean(axis=0)
+    return ranks
+
+
+def friedman_p(values: FloatArray) -> float:
+    """p of Friedman's test that all columns are alike; NaN where there are too few of them."""
+    if len(values) < 2 or values.shape[1] < 3 or np.all(values == values[:, :1]):
+        return np.nan
+    return float(friedmanchisquare(*values.T).pvalue)
+
+
+def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
+    """Nemenyi's: mean ranks further apart than this differ significantly.
+
+    Examples
+    --------
+    >>> round(critical_difference(7, 31), 2)
+    1.62
+    """
+    q = studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Wins and losses of one method against another, and the p of Wilcoxon's signed-rank test, ties dropped."""
+
+    wins: int
+    losses: int
+    p: float
+
+
+def paired(ours: FloatArray, theirs: FloatArray, lower_is_better: bool) -> Paired:
+    """Compare two methods dataset by dataset.
+
+    Examples
+    --------
+    >>> paired(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.2, 0.4]), lower_is_better=True)
+    Paired(wins=2, losses=0, p=0.5)
+    """
+    gain = (theirs - ours) if lower_is_better else (ours - theirs)
+    gain = gain[gain != 0]
+    p = float(wilcoxon(gain).pvalue) if len(gain) else np.nan
+    return Paired(int((gain > 0).sum()), int((gain < 0).sum()), p)
+
+
+def means(results: Any, metric: str, methods: list[str], bins: int = 10) -> Any:
+    """Mean over folds by dataset (rows) and method (columns), of the datasets that have all of them: a table."""
+    chosen = results[(results["bins"] == bins) & results["method"].isin(methods)]
+    if chosen.empty:
+        return chosen.pivot_table(index="dataset", columns="method", values=metric).reindex(columns=methods)
+    table = chosen.pivot_table(index="dataset", columns="method", values=metric, aggfunc="mean", sort=True)
+    return table.reindex(columns=methods).dropna()
