@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.smoothing import HEB
 from hebnb.naive_bayes import NaiveBayes
+from hebnb.smoothing import HEB
 from hebnb.study.protocol import Prepared, Settings, fit, split
 
 

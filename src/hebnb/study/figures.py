@@ -123,7 +123,9 @@ def reliability(results: Any, methods: list[str]) -> Any:
     """Accuracy against confidence, a panel for each dataset with many categories, folds pooled."""
     from matplotlib.figure import Figure
 
-    names = [name for name in HIGH_CARDINALITY if name in set(results["dataset"])] or sorted(set(results["dataset"]))[:3]
+    names = [name for name in HIGH_CARDINALITY if name in set(results["dataset"])] or sorted(set(results["dataset"]))[
+        :3
+    ]
     if not names:
         return None
     figure = Figure(figsize=(3.6 * len(names), 3.9), layout="constrained")
@@ -138,7 +140,13 @@ def reliability(results: Any, methods: list[str]) -> Any:
             shown = count >= 0.01 * count.sum()
             label = method.removesuffix(" (Minka)")
             axis.plot(
-                confidence[shown], accuracy[shown], marker + line, color=colour, label=label, markersize=5, linewidth=1.2
+                confidence[shown],
+                accuracy[shown],
+                marker + line,
+                color=colour,
+                label=label,
+                markersize=5,
+                linewidth=1.2,
             )
         axis.set_title(name)
         axis.set_xlabel("confidence")

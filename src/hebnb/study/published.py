@@ -12,9 +12,7 @@ METRICS = ("accuracy", "macro F1", "log-loss", "Brier")
 
 def _rows(columns: tuple[str, ...], rows: dict[str, tuple[float, ...]]) -> Numbers:
     return {
-        (row, column): number
-        for row, numbers in rows.items()
-        for column, number in zip(columns, numbers, strict=True)
+        (row, column): number for row, numbers in rows.items() for column, number in zip(columns, numbers, strict=True)
     }
 
 
@@ -131,7 +129,14 @@ FIT_SECONDS = {
 
 # Section 5.2: ℓ1 error of HEB below that of Laplace where the truth is sparse (α = 0.3), in percent, by K/N.
 # The text gives 18 to 20 % for the last three.
-L1_REDUCTION = {0.05: (6.0, 6.0), 0.1: (12.0, 12.0), 0.25: (16.0, 16.0), 0.5: (18.0, 20.0), 1.0: (18.0, 20.0), 2.5: (18.0, 20.0)}
+L1_REDUCTION = {
+    0.05: (6.0, 6.0),
+    0.1: (12.0, 12.0),
+    0.25: (16.0, 16.0),
+    0.5: (18.0, 20.0),
+    1.0: (18.0, 20.0),
+    2.5: (18.0, 20.0),
+}
 
 # Section 5.5.3: (class, feature) pairs, share at the upper bound in percent, and ρ√N_c by dataset and over all
 PAIRS = 348

@@ -52,7 +52,9 @@ class Folder:
         """Read and check a file."""
         import pandas as pd
 
-        file = next((f for f in (self.path / f"{dataset.name}.csv.gz", self.path / f"{dataset.name}.csv") if f.exists()), None)
+        file = next(
+            (f for f in (self.path / f"{dataset.name}.csv.gz", self.path / f"{dataset.name}.csv") if f.exists()), None
+        )
         if file is None:
             raise InputError(f"{dataset.name}: no {dataset.name}.csv.gz or .csv in {self.path}.")
         try:

@@ -15,7 +15,14 @@ SIZES = (10, 50, 100, 500)
 ROWS = (50, 200, 1000, 5000)
 SHAPES = (1.0, 0.3)
 # With a single distribution there is no pooled one to shrink to; the marginal smoothers use the uniform mean.
-SMOOTHERS = {"Laplace": "laplace", "Lidstone": "lidstone", "KT": "kt", "m-estimate": "m-estimate", "TE": "te", "HEB": "heb-u"}
+SMOOTHERS = {
+    "Laplace": "laplace",
+    "Lidstone": "lidstone",
+    "KT": "kt",
+    "m-estimate": "m-estimate",
+    "TE": "te",
+    "HEB": "heb-u",
+}
 
 
 def l1_errors(trials: int = 50, seed: int = 42) -> list[dict[str, Any]]:
@@ -29,9 +36,7 @@ def l1_errors(trials: int = 50, seed: int = 42) -> list[dict[str, Any]]:
                 counts = random.multinomial(rows, truth / truth.sum(axis=1, keepdims=True)).astype(float)
                 for name, rule in SMOOTHERS.items():
                     error = np.abs(estimate(counts, smoother(rule)) - truth).sum(axis=1)
-                    records.append(
-                        {"alpha": shape, "K": size, "N": rows, "method": name, "l1": float(error.mean())}
-                    )
+                    records.append({"alpha": shape, "K": size, "N": rows, "method": name, "l1": float(error.mean())})
     return records
 
 

@@ -92,7 +92,9 @@ class Table:
             return f"{number:.1e}" if number < 0.001 else f"{number:.3f}"
         if "%" in row + column:
             return f"{number:.1f}"
-        return f"{number:.0f}" if column in ("wins", "losses", "datasets", "significant") else f"{number:.{self.digits}f}"
+        return (
+            f"{number:.0f}" if column in ("wins", "losses", "datasets", "significant") else f"{number:.{self.digits}f}"
+        )
 
 
 def all_tables(results: Any, l1: dict[float, float], diagnosed: dict[str, float]) -> list[Table]:
@@ -143,7 +145,9 @@ def ranks(results: Any) -> list[Table]:
     tables = []
     for solver in ("Minka", "exact"):
         numbers, n = _ranks_of(results, SMOOTHERS, solver, with_p=True)
-        note = f"Nemenyi's critical difference is {critical_difference(7, n):.2f} (paper, 31 datasets: 1.62)." if n else ""
+        note = (
+            f"Nemenyi's critical difference is {critical_difference(7, n):.2f} (paper, 31 datasets: 1.62)." if n else ""
+        )
         title = f"Mean ranks of the smoothers over {n} datasets, {_solver(solver)}"
         tables.append(Table(f"ranks-{solver.lower()}", title, numbers, published.RANKS, note))
     return tables
@@ -158,8 +162,12 @@ def significant_wins(results: Any) -> Table:
             apart = [found[other, metric] - found["HEB-M", metric] for other in SMOOTHERS[1:]]
             wins = float(np.sum(np.array(apart) > critical_difference(7, n)))
             numbers[f"{metric}, {_solver(solver)}", "significant"] = wins
-    paper = {(f"{metric}, {_solver('Minka')}", "significant"): float(w) for metric, w in published.SIGNIFICANT_WINS.items()}
-    return Table("significant-wins", "Smoothers, of six, that HEB-M beats significantly (Nemenyi, 0.05)", numbers, paper)
+    paper = {
+        (f"{metric}, {_solver('Minka')}", "significant"): float(w) for metric, w in published.SIGNIFICANT_WINS.items()
+    }
+    return Table(
+        "significant-wins", "Smoothers, of six, that HEB-M beats significantly (Nemenyi, 0.05)", numbers, paper
+    )
 
 
 def wilcoxon_table(results: Any, solver: str) -> Table:
@@ -192,7 +200,9 @@ def high_cardinality(results: Any) -> Table:
                 (name, "change, %"): 100 * (minka / plain - 1),
                 (name, "HEB-AODE, exact"): exact,
             }
-    return Table("log-loss-high-cardinality", "Log-loss where categories are many", numbers, published.HIGH_CARDINALITY, digits=4)
+    return Table(
+        "log-loss-high-cardinality", "Log-loss where categories are many", numbers, published.HIGH_CARDINALITY, digits=4
+    )
 
 
 def calibration(results: Any) -> Table:
@@ -213,7 +223,9 @@ def calibration(results: Any) -> Table:
         if {"Laplace", "HEB-M+GR (Minka)"} <= set(mean.index):
             numbers["change, %", name] = 100 * (mean["HEB-M+GR (Minka)"] / mean["Laplace"] - 1)
             paper["change, %", name] = published.ECE_CHANGE[name]
-    return Table("calibration", "Top-1 calibration error, mean and standard deviation over folds", numbers, paper, digits=4)
+    return Table(
+        "calibration", "Top-1 calibration error, mean and standard deviation over folds", numbers, paper, digits=4
+    )
 
 
 def factorial(results: Any) -> list[Table]:
@@ -254,7 +266,9 @@ def oracle_gaps(results: Any) -> Table:
             numbers[row, "datasets"] = float((gap <= points + 1e-9).sum())
             if solver == "Minka":
                 paper[row, "datasets"] = float(theirs)
-    return Table("oracle-gaps", "Accuracy of HEB-M against the best α of each dataset, chosen with hindsight", numbers, paper)
+    return Table(
+        "oracle-gaps", "Accuracy of HEB-M against the best α of each dataset, chosen with hindsight", numbers, paper
+    )
 
 
 def discretisation(results: Any) -> Table:
@@ -266,7 +280,9 @@ def discretisation(results: Any) -> Table:
         table = means(found, "accuracy", methods, bins)
         for method in methods if len(table) else ():
             numbers[f"{bins} bins", method.removesuffix(" (Minka)")] = float(table[method].mean())
-    return Table("discretisation", "Mean accuracy over the representative subset", numbers, published.DISCRETISATION, digits=3)
+    return Table(
+        "discretisation", "Mean accuracy over the representative subset", numbers, published.DISCRETISATION, digits=3
+    )
 
 
 def costs(results: Any) -> Table:
@@ -291,7 +307,9 @@ def l1_table(reductions: dict[float, float]) -> Table:
         if ratio in published.L1_REDUCTION:
             paper[row, "reduction, %"] = float(np.mean(published.L1_REDUCTION[ratio]))
     note = "Where the paper gives a range, its middle is shown."
-    return Table("l1-reduction", "ℓ1 error of HEB below Laplace's, sparse truth (α = 0.3)", numbers, paper, note, digits=1)
+    return Table(
+        "l1-reduction", "ℓ1 error of HEB below Laplace's, sparse truth (α = 0.3)", numbers, paper, note, digits=1
+    )
 
 
 def diagnostics_table(diagnosed: dict[str, float]) -> Table:
@@ -316,7 +334,9 @@ def beyond(results: Any) -> Table:
             numbers[method, f"{metric} rank"] = float(rank)
             numbers[method, metric] = float(table[method].mean())
     note = f"Nemenyi's critical difference is {critical_difference(5, len(table)):.2f}."
-    return Table("beyond", f"Leave-one-out weights: mean ranks and means over {len(table)} datasets", numbers, {}, note, digits=3)
+    return Table(
+        "beyond", f"Leave-one-out weights: mean ranks and means over {len(table)} datasets", numbers, {}, note, digits=3
+    )
 
 
 def per_dataset(results: Any) -> Table:
