@@ -75,7 +75,7 @@ class AODE(CategoricalClassifier[PairCounts]):
     class_offsets_ : array of shape (C,)
         With leave-one-out weights, what is added to the score of every class.
     loo_log_loss_ : float
-        With leave-one-out weights, an honest estimate of the log-loss that new rows will see.
+        With leave-one-out weights, an estimate of the log-loss that new rows will see.
     concentration_ : array of shape (C, F, F)
         Strength of the prior for (class, parent, child), in rows; NaN where the child depends on the class alone.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_

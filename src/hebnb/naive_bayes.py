@@ -82,11 +82,11 @@ class NaiveBayes(CategoricalClassifier[Counts]):
     class_offsets_ : array of shape (C,)
         What is added to the score of every class: zero but for leave-one-out weights.
     loo_log_loss_ : float
-        With leave-one-out weights, an honest estimate of the log-loss that new rows will see.
+        With leave-one-out weights, an estimate of the log-loss that new rows will see.
     bin_edges_ : dict of name to array
         Where numeric columns are cut. An edge belongs to the bin below it.
     counts_ : Counts
-        All that was kept of the training rows.
+        What was counted of the training rows.
     n_features_in_ : int
         Number of columns at fit.
     feature_names_in_ : array of shape (F,)

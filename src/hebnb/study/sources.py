@@ -42,8 +42,8 @@ class Source(Protocol):
 class Folder:
     """CSV files named after the datasets, target last, as ``NAME.csv`` or ``NAME.csv.gz``.
 
-    ``MANIFEST.csv``, if there, has the files' sha256; ``categorical.json`` the columns that are categories although they
-    look like numbers.
+    ``MANIFEST.csv``, if there, has the files' sha256; ``categorical.json`` the columns that are categories although
+    they look like numbers.
     """
 
     path: Path
