@@ -34,7 +34,7 @@ BAD_DATA = {
     "sparse": (lambda: (csr_array(np.eye(3)), Y), "sparse matrix.*\nHint: Pass the original columns"),
     "ragged": (lambda: ([["a", "b"], ["c"]], [0, 1]), "rows of X have different lengths"),
     "complex": (lambda: (np.ones((3, 1), dtype=complex), Y), "Complex data not supported"),
-    "lazy": (lambda: (lazy(), Y), "lazy table.\nHint: Collect it"),
+    "lazy": (lambda: (lazy(), Y), "is the name of a column|lazy table.\nHint: Collect it"),
     "infinite": (lambda: (np.array([[1.0], [np.inf], [0.5]]), Y), "Column 0: some values are infinite"),
     "duplicate names": (lambda: (duplicate_names(), Y), "more than once: x"),
     "nested": (lambda: (nested(), Y), "Column 'lists': values of type List"),

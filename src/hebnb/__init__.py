@@ -7,9 +7,11 @@ array(['no'], dtype=object)
 """
 
 from hebnb.aode import AODE
+from hebnb.counts import Counts
 from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
+from hebnb.streaming import fit_batches
 
 __version__ = "0.1.0"
 
@@ -17,6 +19,7 @@ __all__ = [
     "AODE",
     "HEB",
     "Additive",
+    "Counts",
     "HebnbError",
     "InputError",
     "MEstimate",
@@ -24,4 +27,5 @@ __all__ = [
     "ParameterError",
     "Smoother",
     "__version__",
+    "fit_batches",
 ]

@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 
-from hebnb import errors, one_dependence
+from hebnb import engine, errors, one_dependence
 from hebnb.arrays import THREADS, Array, BoolArray, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
+from hebnb.engine import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
 from hebnb.log_linear import Pool, Prior
@@ -61,6 +62,8 @@ class AODE(CategoricalClassifier[PairCounts]):
         Most bytes that the tables may take; by default half of what is free.
     categorical_features, numeric_features, n_bins, bin_edges, missing
         How columns are read, as for ``NaiveBayes``.
+    max_categories : int, optional
+        Keep at most so many categories of a column, as for ``NaiveBayes``.
     random_state : int, RandomState or None, default=0
         Seed of the sample that leave-one-out weights are learned from, as for ``NaiveBayes``.
 
@@ -95,6 +98,7 @@ class AODE(CategoricalClassifier[PairCounts]):
     """
 
     _WEIGHTINGS = (None, "loo")
+    _TALLY = PairCounts
 
     def __init__(
         self,
@@ -111,6 +115,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         n_bins: int = 10,
         bin_edges: Mapping[Name, Sequence[float]] | None = None,
         missing: MissingPolicy = "category",
+        max_categories: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.smoothing = smoothing
@@ -125,6 +130,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         self.n_bins = n_bins
         self.bin_edges = bin_edges
         self.missing = missing
+        self.max_categories = max_categories
         self.random_state = random_state
 
     def _tally(
@@ -135,6 +141,11 @@ class AODE(CategoricalClassifier[PairCounts]):
         self._check_memory(vocabulary, counts.classes.size, len(codes[0]), caps)
         label_codes, label_values = labels
         return PairCounts.of_rows(counts, codes, counts.classes.codes_of(label_values)[label_codes], weights, caps)
+
+    def _tally_lazy(self, table: LazyTable, counts: Counts) -> PairCounts:
+        caps, n_rows = self._caps(), engine.n_rows(table)
+        self._check_memory(counts.vocabulary, counts.classes.size, n_rows, caps)
+        return engine.count_pairs(table, counts, caps, n_rows)
 
     def _combine(self, known: PairCounts, new: PairCounts) -> PairCounts:
         if known.caps != new.caps:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
+import narwhals as nw
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hebnb import errors
+from hebnb import engine, errors, lazy_scores
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
+from hebnb.engine import Frame, LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Pool
 from hebnb.sample import Sample
-from hebnb.table import Table, as_array, read, read_labels, read_weights
-from hebnb.vocabulary import Categories, Reading, Vocabulary
+from hebnb.table import Table, as_array, is_lazy, read, read_labels, read_weights
+from hebnb.vocabulary import Categories, Dropped, Reading, Vocabulary
 from hebnb.weighting import Parts, blocks, row_limit
 
 # Attributes that only some weightings have.
@@ -40,8 +43,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     """
 
     counts_: Tally
+    dropped_: Dropped
     _kept: _Kept | None
     _WEIGHTINGS: tuple[str | None, ...]
+    _TALLY: type[Counts] = Counts
 
     @abstractmethod
     def _tally(
@@ -72,15 +77,19 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         """log P(class, row), of shape (S, C)."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Self:
         """Learn from labelled rows.
 
         Parameters
         ----------
-        X : table or array of shape (S, F)
-        y : array or series of shape (S,)
-        sample_weight : array of shape (S,), optional
+        X : table or array of shape (S, F), or lazy table
+            Of a lazy table (a DuckDB relation, a Polars LazyFrame, a PySpark or Dask DataFrame, an Ibis table) only
+            counts are collected: its engine makes them, one group-by a feature or, for ``AODE``, a pair.
+        y : array or series of shape (S,), or the name of a lazy table's column
+        sample_weight : array of shape (S,), or the name of a lazy table's column, optional
             How many times each row counts. A row of weight 0 might as well not be there.
+        features : list of str, optional
+            Columns of a lazy table to learn from; by default all others.
 
         Returns
         -------
@@ -94,8 +103,78 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """
         X = as_array(X)
         self._check_weighting()
-        counts, sample = self._count(read(X), y, sample_weight, self._new_random())
+        if is_lazy(X):
+            return self._fit_lazy(LazyTable.read(X, y, sample_weight, features))
+        if features is not None:
+            raise ParameterError("features is for lazy tables.", "Pass a table of the columns to learn from.")
+        counts, sample, dropped = self._count(read(X), y, sample_weight, self._new_random())
         self._learn(counts, sample, X, first=True)
+        self._kept, self.dropped_ = None, dropped
+        return self
+
+    def _fit_lazy(self, table: LazyTable) -> Self:
+        random = self._new_random()
+        counts, dropped = engine.count(table, self._reading(), self.max_categories)
+        tally = self._tally_lazy(table, counts)
+        sample = None
+        if self.weighting == "loo":
+            limit = row_limit(2 * len(counts.tables), counts.classes.size)
+            sample = engine.sample(table, counts, limit, int(random.randint(1 << 30)))
+        self._learn(tally, sample, None, first=True)
+        self._kept, self.dropped_ = None, dropped
+        return self
+
+    @abstractmethod
+    def _tally_lazy(self, table: LazyTable, counts: Counts) -> Tally:
+        """What is counted besides single features, by the table's engine."""
+
+    def count(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Tally:
+        """Count rows without learning from them. Counts add, wherever they were made.
+
+        Parameters
+        ----------
+        X, y, sample_weight, features
+            As for ``fit``.
+
+        Returns
+        -------
+        Counts
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes()
+        >>> here, there = model.count([["a"], ["b"]], [0, 1]), model.count([["c"]], [1])
+        >>> model.fit_counts(here + there).category_count_
+        [array([[1., 0., 0.],
+               [0., 1., 1.]])]
+        """
+        X = as_array(X)
+        if is_lazy(X):
+            table = LazyTable.read(X, y, sample_weight, features)
+            counts, _ = engine.count(table, self._reading(), self.max_categories)
+            return self._tally_lazy(table, counts)
+        return self._count(read(X), y, sample_weight, self._new_random())[0]
+
+    def fit_counts(self, counts: Tally) -> Self:
+        """Learn from counts, made by ``count`` or added up from several.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes()
+        >>> model.fit_counts(model.count([["a"], ["b"]], [0, 1])).predict([["b"]])
+        array([1])
+        """
+        self._check_weighting()
+        if self.weighting == "loo":
+            raise ParameterError('weighting="loo" learns from rows, and counts have none.', "Use fit or partial_fit.")
+        if not isinstance(counts, self._TALLY):
+            raise InputError(
+                f"{type(self).__name__} learns from {self._TALLY.__name__}, not from {type(counts).__name__}.",
+                f"Make them with {type(self).__name__}().count(X, y).",
+            )
+        self._learn(counts, None, None, first=True)
         self._kept = None
         return self
 
@@ -141,7 +220,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
                 'Set weighting="loo" before the first batch.',
             )
         random = self._new_random() if kept is None else deepcopy(kept.random)
-        counts, sample = self._count(table, y, sample_weight, random, known.vocabulary if known is not None else None)
+        earlier = known.vocabulary if known is not None else None
+        counts, sample, _ = self._count(table, y, sample_weight, random, earlier)
         if known is not None and kept is None:
             sample = None  # the rows of fit are gone, so its weights stay
         allowed: Categories | None = getattr(self, "_allowed", None)
@@ -166,8 +246,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         self._kept = None if sample is None else _Kept(sample.detached(), random)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class of every row.
+    def predict(self, X: Any) -> Any:
+        """The most probable class of every row; of a lazy table, that table with a column ``prediction``.
 
         Examples
         --------
@@ -175,12 +255,16 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         >>> NaiveBayes().fit([["a"], ["a"], ["b"]], ["x", "x", "y"]).predict([["a"]])
         array(['x'], dtype=object)
         """
+        if is_lazy(X):
+            return self._lazily(X, "prediction")
         scores = self.predict_joint_log_proba(X)
         labels: Array = self.classes_[np.argmax(scores, axis=1)]
         return labels
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """The probability of every class for every row, of shape (S, C).
+
+        A lazy table stays lazy: it gets a column ``proba_…`` for every class, by joins on its own engine.
 
         Examples
         --------
@@ -189,11 +273,13 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         array([[0.667, 0.333],
                [0.5  , 0.5  ]])
         """
+        if is_lazy(X):
+            return self._lazily(X, "proba")
         probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
         return probabilities
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """The log probability of every class for every row, of shape (S, C).
+    def predict_log_proba(self, X: Any) -> Any:
+        """The log probability of every class for every row, of shape (S, C); of a lazy table as ``predict_proba``.
 
         Examples
         --------
@@ -201,8 +287,39 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_log_proba([["unseen"]]).round(3)
         array([[-0.693, -0.693]])
         """
+        if is_lazy(X):
+            return self._lazily(X, "log_proba")
         logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
         return logs
+
+    def _lazily(self, X: Any, what: str) -> Any:
+        """The lazy table with its predictions, on the same engine."""
+        check_is_fitted(self)
+        frame: Frame = nw.from_native(X)
+        columns = list(frame.collect_schema())
+        names = [what] if what == "prediction" else [f"{what}_{label}" for label in self.classes_.tolist()]
+        for name in self.counts_.vocabulary.names:
+            if name not in columns:
+                raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
+        for name in names:
+            if name in columns:
+                raise InputError(f"{errors.column(name)} is where a prediction would go.", "Rename or drop it.")
+        if frame.implementation.is_dask():
+            return lazy_scores.by_partition(X, self, what, names)
+        scored = self._lazy_scores(frame)
+        if what == "prediction":
+            made = lazy_scores.with_best(scored, columns, self.classes_, what)
+        else:
+            make = lazy_scores.with_log_proba if what == "log_proba" else lazy_scores.with_proba
+            made = make(scored, columns, names)
+        return made.to_native()
+
+    def _lazy_scores(self, frame: Frame) -> Frame:
+        """The lazy table with its scores."""
+        raise InputError(
+            f"{type(self).__name__} cannot score a lazy table on its engine.",
+            "Collect it, or predict batch by batch; NaiveBayes can.",
+        )
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """The estimated log P(class, row), of shape (S, C), before it is normalised.
@@ -313,6 +430,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
         return counts
 
+    def _reading(self) -> Reading:
+        engine.check_limit(self.max_categories)
+        return Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
+
     def _count(
         self,
         table: Table,
@@ -320,7 +441,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         sample_weight: Any,
         random: np.random.RandomState,
         known: Vocabulary | None = None,
-    ) -> tuple[Tally, Sample | None]:
+    ) -> tuple[Tally, Sample | None, Dropped]:
         """Encode and count, and keep the rows if they are needed; ``known`` is the vocabulary of earlier batches."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -331,14 +452,22 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         labels, label_values = read_labels(y, table.n_rows, kept)
         if weights is not None and kept is not None:
             table, weights = table.rows(kept), weights[kept]
-        reading = Reading(self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing)
+        reading = self._reading()
         vocabulary = Vocabulary.learn(table, reading, weights) if known is None else known.relearn(table, reading)
         codes = vocabulary.encode(table)
+        dropped: Dropped = {}
+        if self.max_categories is not None:
+            if known is not None:
+                raise ParameterError(
+                    "max_categories is for one fit; a category dropped from one batch may be frequent in the next.",
+                    "Set max_categories=None for partial_fit.",
+                )
+            vocabulary, codes, dropped = vocabulary.limited(codes, weights, self.max_categories)
         counts = self._tally(vocabulary, codes, (labels, label_values), weights)
         if self.weighting != "loo":
-            return counts, None
+            return counts, None, dropped
         classes = counts.classes.codes_of(label_values)[labels]
-        return counts, Sample.of(counts, codes, classes, weights, random)
+        return counts, Sample.of(counts, codes, classes, weights, random), dropped
 
     def _learn(self, counts: Tally, sample: Sample | None, X: Any, first: bool) -> Sample | None:
         """Learn and store; what is left of the sample."""
@@ -349,9 +478,14 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             start = self._pool().among(self.counts_.classes.codes_in(counts.classes), counts.classes.size)
         learned = self._learn_from(counts, sample, start)
         if first:
-            validate_data(self, X, reset=True, skip_check_array=True)
-            self.n_features_in_ = len(counts.vocabulary.names)
+            names = counts.vocabulary.names
+            if X is not None:
+                validate_data(self, X, reset=True, skip_check_array=True)
+            elif all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
             self._allowed = None
+            self.dropped_ = {}
         self.counts_ = counts
         for name in _OF_WEIGHTING:
             self.__dict__.pop(name, None)

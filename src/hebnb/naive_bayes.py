@@ -12,7 +12,9 @@ from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
+from hebnb.engine import Frame, LazyTable
 from hebnb.errors import ParameterError
+from hebnb.lazy_scores import with_scores
 from hebnb.leave_one_out import NaiveBayesParts
 from hebnb.log_linear import Pool, Prior
 from hebnb.probability import class_log_prior, joint_log_scores, posterior_mean, score_tables
@@ -53,6 +55,9 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         Where to cut these columns, instead of at quantiles.
     missing : {"category", "ignore", "error"}, default="category"
         What a gap is: a category where the training rows have gaps, nothing, or a mistake.
+    max_categories : int, optional
+        Keep at most so many categories of a column, the most frequent; the others count as unseen. ``dropped_`` says
+        what was left out.
     random_state : int, RandomState or None, default=0
         Leave-one-out weights are learned from 50,000 rows at most, and from fewer where features × (classes − 1) is
         above 335. Beyond that a sample is drawn, stratified by class, from this seed.
@@ -85,6 +90,8 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         With leave-one-out weights, an estimate of the log-loss that new rows will see.
     bin_edges_ : dict of name to array
         Where numeric columns are cut. An edge belongs to the bin below it.
+    dropped_ : dict of name to dict
+        What ``max_categories`` left out: numbers of ``categories`` and ``rows`` by column.
     counts_ : Counts
         What was counted of the training rows.
     n_features_in_ : int
@@ -118,6 +125,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         n_bins: int = 10,
         bin_edges: Mapping[Name, Sequence[float]] | None = None,
         missing: MissingPolicy = "category",
+        max_categories: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.smoothing = smoothing
@@ -128,6 +136,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         self.n_bins = n_bins
         self.bin_edges = bin_edges
         self.missing = missing
+        self.max_categories = max_categories
         self.random_state = random_state
 
     @property
@@ -151,6 +160,9 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
     ) -> Counts:
         return Counts.of(vocabulary, codes, *labels, weights)
+
+    def _tally_lazy(self, table: LazyTable, counts: Counts) -> Counts:
+        return counts
 
     def _learn_from(self, counts: Counts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
         rule = clone(smoother(self.smoothing))
@@ -179,6 +191,10 @@ class NaiveBayes(CategoricalClassifier[Counts]):
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)
+
+    def _lazy_scores(self, frame: Frame) -> Frame:
+        prior = self.class_log_prior_ + self.class_offsets_
+        return with_scores(frame, self.counts_.vocabulary, self._scores, prior)
 
     def _left_out_parts(self) -> NaiveBayesParts:
         return NaiveBayesParts(self.counts_, self._rule, self.concentration_, self._given_log_prior)

@@ -199,6 +199,13 @@ def dense_fits(layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) 
     return square <= max(_SMALL_SQUARE, n_rows * int(counted.sum()))
 
 
+def held(cells: SparsePairs, layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) -> Pairs:
+    """The cells in the form that suits their number."""
+    if dense_fits(layout, n_classes, n_rows, counted):
+        return DensePairs(_as_square(cells, (layout.width, n_classes)))
+    return cells
+
+
 def count_square(
     positions: IntArray, classes: IntArray, weights: FloatArray | None, layout: Layout, n_classes: int
 ) -> FloatArray:

@@ -180,7 +180,7 @@ def _read_array(X: Array) -> Table:
 
 
 def _read_dataframe(X: Any) -> Table:
-    if _is_lazy(X):
+    if is_lazy(X):
         raise InputError("X is a lazy table.", "Collect it first, for example X.collect().")
     frame = nw.from_native(X, eager_only=True)
     names: list[Name] = list(frame.columns)
@@ -219,10 +219,11 @@ def _no_features(n_rows: int) -> InputError:
 
 
 def _is_dataframe(X: Any) -> bool:
-    return bool(nw.dependencies.is_into_dataframe(X)) or _is_lazy(X)
+    return bool(nw.dependencies.is_into_dataframe(X)) or is_lazy(X)
 
 
-def _is_lazy(X: Any) -> bool:
+def is_lazy(X: Any) -> bool:
+    """Whether this is a table whose rows are on an engine."""
     try:
         return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
     except nw.exceptions.DuplicateError as error:

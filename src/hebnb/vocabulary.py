@@ -22,6 +22,8 @@ from hebnb.errors import InputError, ParameterError
 from hebnb.table import Table, as_array
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
+# What a limit on categories left out, by column: numbers of categories and rows.
+Dropped: TypeAlias = dict[Name, dict[str, float]]
 MISSING_POLICIES: tuple[MissingPolicy, ...] = ("category", "ignore", "error")
 
 
@@ -270,10 +272,33 @@ class Vocabulary:
         def encode(column: Column, feature: Feature) -> IntArray:
             if self.missing == "error":
                 gaps = np.isnan(column.numbers) if isinstance(feature, Bins) else column.levels.codes < 0
-                _refuse_missing(int(gaps.sum()), column.name)
+                refuse_missing(int(gaps.sum()), column.name)
             return feature.encode(column)
 
         return table.map(encode, self.features)
+
+    def limited(
+        self, codes: list[IntArray], weights: FloatArray | None, most: int
+    ) -> tuple[Vocabulary, list[IntArray], Dropped]:
+        """At most so many categories a feature, the most frequent ones; the codes that go with them; what was dropped.
+
+        The missing value is not one of them, and bins stay as they are.
+        """
+        features, recoded, dropped = list(self.features), list(codes), {}
+        for f, (name, feature, column) in enumerate(zip(self.names, self.features, codes, strict=True)):
+            if isinstance(feature, Bins) or len(feature.values) <= most:
+                continue
+            rows = np.bincount(column, weights, feature.size + 1)[: len(feature.values)]
+            order = np.lexsort((np.arange(len(rows)), rows))[::-1]  # of equals the later, as engines are asked to
+            kept = np.sort(order[:most])
+            features[f] = Categories(feature.values[kept], feature.missing)
+            places = np.full(feature.size + 1, features[f].size)
+            places[kept] = np.arange(most)
+            if feature.missing:
+                places[len(feature.values)] = most
+            recoded[f] = places[column]
+            dropped[name] = {"categories": len(rows) - most, "rows": float(rows.sum() - rows[kept].sum())}
+        return Vocabulary(self.names, tuple(features), self.missing), recoded, dropped
 
     def _warn_of_empty_columns(self) -> None:
         for name, feature in zip(self.names, self.features, strict=True):
@@ -299,7 +324,7 @@ def _union(name: Name, ours: Feature, theirs: Feature) -> Feature:
 def _learn_categories(column: Column, missing: MissingPolicy) -> Categories:
     codes, values = column.levels
     if missing == "error":
-        _refuse_missing(int((codes < 0).sum()), column.name)
+        refuse_missing(int((codes < 0).sum()), column.name)
     return Categories.occurring(codes, values, missing == "category")
 
 
@@ -342,11 +367,12 @@ def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> Flo
 def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
     gaps = int(np.isnan(numbers).sum())
     if policy == "error":
-        _refuse_missing(gaps, name)
+        refuse_missing(gaps, name)
     return gaps > 0 and policy == "category"
 
 
-def _refuse_missing(gaps: int, name: Name) -> None:
+def refuse_missing(gaps: int, name: Name) -> None:
+    """Complain of gaps where there may be none."""
     if gaps:
         raise InputError(
             f"{errors.column(name)}: {gaps} values are missing.",
