@@ -249,6 +249,84 @@ class TestPredict:
                 AODE(bin_edges=EDGES).fit(frame[FEATURES], frame["y"]).predict(engine(frame))
 
 
+class TestOtherTypes:
+    """A column may come back with another type than at fit; what a row says then is what it says in memory."""
+
+    CASES = {
+        "few floats, then integers": ([0.0, 0.5, 1.0, 1.5], [0, 1, 7]),
+        "integers, then floats": ([1, 2, 3, 300], [1.0, 2.5, 300.0]),
+        "text, then integers": (["01", "1", "2", "3"], [1, 2, 3]),
+        "integers, then text": ([1, 2, 3, 4], ["1", "2", "x"]),
+        "text, then nothing": (["a", "b", "c", "d"], [None, None, None]),
+        "booleans": ([True, False, True, False], [True, False, None]),
+        "large integers": ([2**62, 2**62 + 1, 5, 6], [2**62, 5, 2**62 + 1]),
+    }
+
+    @pytest.mark.parametrize("case", CASES)
+    @pytest.mark.parametrize("kind", ["polars", "duckdb", "ibis"])
+    def test_rows_stay_rows(self, kind, case):
+        polars = pytest.importorskip("polars")
+        first, then = self.CASES[case]
+        model = NaiveBayes(categorical_features="all").fit(
+            polars.DataFrame({"x": first * 9}), ["p", "q", "p", "q", "q", "q", "p", "p", "p"] * 4
+        )
+        probe = polars.DataFrame({"x": then, "row": range(len(then))})
+        if kind == "polars":
+            lazy = probe.lazy()
+        elif kind == "ibis":
+            lazy = pytest.importorskip("ibis").memtable(probe.to_arrow())
+        else:
+            arrow = probe.to_arrow()
+            connection = pytest.importorskip("duckdb").connect()
+            lazy = connection.register("probe", arrow).table("probe")
+        found = collected(model.predict_proba(lazy)).sort_values("row", ignore_index=True)
+        assert len(found) == len(then)
+        here = model.predict_proba(probe.select("x"))
+        assert_allclose(found[["proba_p", "proba_q"]].to_numpy(dtype=float), here, atol=1e-10)
+
+    @pytest.mark.parametrize("large", [2**63 + 1, 7])
+    def test_unsigned_integers(self, large):
+        polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+        frame = polars.DataFrame({"x": [large, 5] * 10, "y": [0, 1] * 10}, schema_overrides={"x": polars.UInt64})
+        model = NaiveBayes().fit(frame.select("x"), frame["y"])
+        arrow = frame.to_arrow()
+        out = model.predict_proba(duckdb.connect().register("frame", arrow).table("frame"))
+        assert_allclose(collected(out)["proba_0"].to_numpy()[:2], model.predict_proba(frame.select("x"))[:2, 0])
+
+    def test_classes_that_differ_in_case(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"x": list("aabbc") * 8, "y": ["y", "y", "Y", "Y", "z"] * 8})
+        model = NaiveBayes().fit(frame.select("x"), frame["y"])
+        with pytest.raises(InputError, match="differ in case"):
+            model.predict_proba(frame.lazy())
+
+    def test_infinite_numbers(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.LazyFrame({"x": [1.0, float("inf"), -1.0, 2.0] * 10, "y": [0, 1] * 20})
+        for edges in (None, {"x": [0.0]}):
+            with pytest.raises(InputError, match="Column 'x': some values are infinite"):
+                NaiveBayes(bin_edges=edges).fit(frame, "y")
+
+    def test_rows_of_no_weight_are_not_there(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"x": list("ab") * 19 + ["z", "z"], "y": ["p", "q"] * 19 + [None] * 2})
+        frame = frame.with_columns(w=polars.Series([1.0] * 38 + [0.0] * 2))
+        for weighting in (None, "loo"):
+            model = NaiveBayes(weighting=weighting).fit(frame.lazy(), "y", sample_weight="w")
+            assert model.categories_[0].tolist() == ["a", "b"]
+
+    def test_one_feature_has_no_pairs(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"x": ["a", "b"] * 5, "y": [0, 1] * 5})
+        lazy, here = AODE().fit(frame.lazy(), "y"), AODE().fit(frame.select("x"), frame["y"])
+        assert_allclose(lazy.predict_proba(frame.select("x")), here.predict_proba(frame.select("x")))
+
+    def test_names_follow_the_counts(self):
+        model = NaiveBayes().fit(make_frame()[["c", "i"]], make_frame()["y"])
+        model.fit_counts(NaiveBayes().count([["a", 1], ["b", 2]], [0, 1]))
+        assert not hasattr(model, "feature_names_in_")
+
+
 class TestMistakes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -259,7 +337,11 @@ class TestMistakes:
             ({"y": "y", "features": ["k"]}, "column in features='k' is not known"),
             ({"y": "y", "features": []}, "There is no feature"),
             ({"y": "y", "sample_weight": "x"}, "Column 'x': weights must be"),
-            ({"y": "c"}, "c: .* labels are missing"),
+            ({"y": "c"}, "c: [2-9][0-9] labels are missing"),
+            ({"y": "y", "features": ["c", "c"]}, "Column 'c' is named twice"),
+            ({"y": "y", "features": "c"}, "must be a list of column names"),
+            ({"y": "w", "sample_weight": "w"}, "cannot be the target and the weight"),
+            ({"y": "y", "features": ["c", "w"], "sample_weight": "w"}, "Column 'w' is the weight"),
         ],
     )
     def test_names_and_values(self, engine, arguments, message):
@@ -300,16 +382,15 @@ class TestMistakes:
         with pytest.raises(ParameterError, match="lazy tables"):
             NaiveBayes().fit([["a"]], [0], features=["a"])
 
-    @pytest.mark.parametrize("limit", [0, 2.5, "many"])
+    @pytest.mark.parametrize("limit", [0, 2.5, "many", True])
     def test_limits(self, limit):
         with pytest.raises(ParameterError, match="max_categories"):
             NaiveBayes(max_categories=limit).fit([["a"]], [0])
 
     def test_a_limit_and_batches(self):
-        model = NaiveBayes(max_categories=1).partial_fit([["a"], ["a"], ["b"]], [0, 1, 1])
-        assert model.categories_[0].tolist() == ["a"]
-        with pytest.raises(ParameterError, match="partial_fit"):
-            model.partial_fit([["c"]], [0])
+        for method in ("partial_fit", "count"):
+            with pytest.raises(ParameterError, match=f"max_categories=None for {method}"):
+                getattr(NaiveBayes(max_categories=1), method)([["a"], ["a"], ["b"]], [0, 1, 1])
 
 
 class TestCounts:

@@ -149,10 +149,11 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         [array([[1., 0., 0.],
                [0., 1., 1.]])]
         """
+        self._refuse_limit("count")
         X = as_array(X)
         if is_lazy(X):
             table = LazyTable.read(X, y, sample_weight, features)
-            counts, _ = engine.count(table, self._reading(), self.max_categories)
+            counts, _ = engine.count(table, self._reading())
             return self._tally_lazy(table, counts)
         return self._count(read(X), y, sample_weight, self._new_random())[0]
 
@@ -208,6 +209,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         [array(['a', 'b', 'c'], dtype=object)]
         """
         self._check_weighting()
+        self._refuse_limit("partial_fit")
         X = as_array(X)
         table = read(X)
         known: Tally | None = getattr(self, "counts_", None)
@@ -301,9 +303,15 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         for name in self.counts_.vocabulary.names:
             if name not in columns:
                 raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
+        # SQL does not tell apart what differs in case only, and some classes do not even in print.
+        taken = {name.casefold() for name in columns}
         for name in names:
-            if name in columns:
-                raise InputError(f"{errors.column(name)} is where a prediction would go.", "Rename or drop it.")
+            if name.casefold() in taken:
+                raise InputError(
+                    f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
+                    "Rename or drop it, or rename classes that differ in case only.",
+                )
+            taken.add(name.casefold())
         if frame.implementation.is_dask():
             return lazy_scores.by_partition(X, self, what, names)
         scored = self._lazy_scores(frame)
@@ -417,6 +425,13 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         if self.weighting is not None and str(self.weighting) not in known:
             raise errors.unknown_name("weighting", self.weighting, known)
 
+    def _refuse_limit(self, method: str) -> None:
+        if self.max_categories is not None:
+            raise ParameterError(
+                "max_categories is for one fit: a category dropped from one part may be frequent in the next.",
+                f"Set max_categories=None for {method}.",
+            )
+
     def _new_random(self) -> np.random.RandomState:
         """A source of random numbers of the model's own."""
         try:
@@ -457,11 +472,6 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         codes = vocabulary.encode(table)
         dropped: Dropped = {}
         if self.max_categories is not None:
-            if known is not None:
-                raise ParameterError(
-                    "max_categories is for one fit; a category dropped from one batch may be frequent in the next.",
-                    "Set max_categories=None for partial_fit.",
-                )
             vocabulary, codes, dropped = vocabulary.limited(codes, weights, self.max_categories)
         counts = self._tally(vocabulary, codes, (labels, label_values), weights)
         if self.weighting != "loo":
@@ -481,8 +491,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             names = counts.vocabulary.names
             if X is not None:
                 validate_data(self, X, reset=True, skip_check_array=True)
-            elif all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.array(names, dtype=object)
+            else:
+                self.__dict__.pop("feature_names_in_", None)
+                if all(isinstance(name, str) for name in names):
+                    self.feature_names_in_ = np.array(names, dtype=object)
             self.n_features_in_ = len(names)
             self._allowed = None
             self.dropped_ = {}

@@ -21,7 +21,7 @@ from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.pairs import Caps, Layout, PairCounts, SparsePairs, held
 from hebnb.sample import Sample
 from hebnb.table import Table, read, read_labels
-from hebnb.vocabulary import Bins, Categories, Dropped, Feature, Reading, Vocabulary, refuse_missing
+from hebnb.vocabulary import Bins, Categories, Dropped, Feature, Reading, Vocabulary, refuse_missing, warn_of_gaps
 
 # Names that no column of a user has.
 _VALUE, _OTHER, _CLASS, _WEIGHT, _COUNT = (f"__hebnb_{part}" for part in ("value", "other", "class", "weight", "count"))
@@ -100,21 +100,43 @@ class LazyTable:
         schema = dict(frame.collect_schema())
         target = _known_name("y", y, schema)
         weight = None if sample_weight is None else _known_name("sample_weight", sample_weight, schema)
-        names = [name for name in schema if name not in (target, weight)] if features is None else list(features)
-        for name in names:
-            _known_name("features", name, schema)
-            if name == target:
-                raise InputError(f"{errors.column(name)} is the target and cannot be a feature.")
-        if not names:
-            raise InputError("There is no feature.", "Name at least one column besides the target.")
+        names = chosen_features(features, list(schema), target, weight)
         for name in (*names, target):
             refuse_strange(name, schema[name])
+        if weight is not None:
+            frame = _with_positive_weights(frame, weight)
         return cls(frame, tuple(LazyColumn(name, schema[name]) for name in names), target, weight)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(column.name for column in self.columns)
+
+
+def chosen_features(features: Any, columns: list[str], target: str, weight: str | None) -> list[str]:
+    """The columns to learn from: those named, or all that are for nothing else."""
+    for argument, name in (("target", target), ("sample_weight", weight)):
+        if name is not None and name not in columns:
+            raise errors.unknown_name(f"column in {argument}", name, columns)
+    if target == weight:
+        raise InputError(f"{errors.column(target)} cannot be the target and the weight.")
+    if features is None:
+        names = [name for name in columns if name not in (target, weight)]
+    elif isinstance(features, str):
+        raise ParameterError(f"features={features!r} must be a list of column names.")
+    else:
+        names = list(features)
+    for name in names:
+        if name not in columns:
+            raise errors.unknown_name("column in features", name, columns)
+        if name in (target, weight):
+            use = "target" if name == target else "weight"
+            raise InputError(f"{errors.column(name)} is the {use} and cannot be a feature.")
+        if names.count(name) > 1:
+            raise InputError(f"{errors.column(name)} is named twice in features.")
+    if not names:
+        raise InputError("There is no feature.", "Name at least one column besides the target.")
+    return names
 
 
 def refuse_strange(name: str, dtype: Any) -> None:
@@ -139,7 +161,7 @@ def _known_name(argument: str, name: Any, schema: dict[str, Any]) -> str:
 
 def count(table: LazyTable, reading: Reading, max_categories: int | None = None) -> tuple[Counts, Dropped]:
     """Counts from one aggregation a feature, and what was dropped of columns with too many categories."""
-    _check_weights(table)
+    classes, class_count = _classes(table)
     features = _kinds(table, reading)
     tallies = [
         _tally(table, {_VALUE: column.coded(feature)}) for column, feature in zip(table.columns, features, strict=True)
@@ -165,7 +187,6 @@ def count(table: LazyTable, reading: Reading, max_categories: int | None = None)
                 dropped[column.name] = {"categories": int(distinct) - values, "rows": total - float(part.weights.sum())}
         parts.append(part)
     vocabulary = Vocabulary(table.names, tuple(part.feature for part in parts), reading.missing)
-    classes, class_count = _classes(table)
     tables = tuple(
         tabulate(part.codes, part.labels_in(classes), (part.feature.size, classes.size), part.weights) for part in parts
     )
@@ -221,6 +242,8 @@ def n_rows(table: LazyTable) -> int:
 
 def collect(queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
     """Run aggregations, together where the engine shares a scan between them; an error says which it was."""
+    if not queries:
+        return []
     kind = queries[0].implementation
     try:
         if kind.is_polars():
@@ -263,11 +286,13 @@ class _Part:
         values = Column(column.name, result[_VALUE])
         if not some.all():
             values = values.rows(some)
+        gaps = np.isnan(values.numbers) if isinstance(feature, Bins) else values.levels.codes < 0
+        if reading.missing == "error":
+            refuse_missing(int(weights[some][gaps].sum()), column.name)
         if isinstance(feature, Bins):
-            gaps = np.isnan(values.numbers)
-            if reading.missing == "error":
-                refuse_missing(int(weights[some][gaps].sum()), column.name)
-            feature = Bins(feature.edges, bool(gaps.any()) and reading.missing == "category")
+            if gaps.all():
+                warn_of_gaps(column.name)
+            feature = Bins(feature.edges, bool(gaps.any() and not gaps.all()) and reading.missing == "category")
         else:
             feature = Vocabulary.learn(
                 Table((values,), int(some.sum())), Reading(categorical_features="all", missing=reading.missing)
@@ -316,8 +341,8 @@ def _kinds(table: LazyTable, reading: Reading) -> list[Feature]:
     """Which columns are cut, and where; the others are categories, to be filled in."""
     cut, given = reading.cuts(table.names), reading.edges(table.names)
     categories = Categories(np.empty(0, dtype=object), missing=False)
-    open_ = [column for column in table.columns if cut(column) and column.name not in given]  # type: ignore[arg-type]
-    edges: dict[Any, FloatArray] = {**given, **_quantiles(table.frame, open_, reading.n_bins)}
+    to_cut = [column for column in table.columns if cut(column)]  # type: ignore[arg-type]
+    edges: dict[Any, FloatArray] = {**_quantiles(table.frame, to_cut, reading.n_bins), **given}
     return [Bins(edges[name], missing=False) if name in edges else categories for name in table.names]
 
 
@@ -328,18 +353,23 @@ def _quantiles(frame: Frame, columns: Iterable[LazyColumn], n_bins: int) -> dict
         return {}
     plain = frame.select(*(column.numbers.alias(column.name) for column in columns))
     facts = [
-        expression.alias(f"{_VALUE}{k}")
-        for k, name in enumerate(names)
-        for expression in (nw.col(name).n_unique(), nw.col(name).null_count(), nw.col(name).max())
+        fact
+        for name in names
+        for fact in (nw.col(name).n_unique(), nw.col(name).null_count(), nw.col(name).min(), nw.col(name).max())
     ]
     facts = [fact.alias(f"{_VALUE}{k}") for k, fact in enumerate(facts)]
-    (found,) = collect([plain.select(*facts)], ["counting distinct numbers"])
+    (found,) = collect([plain.select(*facts)], ["looking at the numbers to be cut"])
     numbers = iter([np.nan if number is None else float(number) for number in found.row(0)])
     largest = {}
     for name in names:
-        distinct, gaps, top = next(numbers), next(numbers), next(numbers)
+        distinct, gaps, low, high = next(numbers), next(numbers), next(numbers), next(numbers)
+        if np.isinf([low, high]).any():
+            raise InputError(
+                f"{errors.column(name)}: some values are infinite.",
+                "Replace them by the largest finite value, or by null if they mean missing.",
+            )
         if distinct - (gaps > 0) > n_bins:
-            largest[name] = top
+            largest[name] = high
     if not largest:
         return {}
     quantiles = _engine_quantiles(plain.select(list(largest)), list(largest), np.arange(1, n_bins) / n_bins)
@@ -380,25 +410,27 @@ def _classes(table: LazyTable) -> tuple[Categories, FloatArray]:
     weights = _numbers(result[_COUNT])
     if not len(weights):
         raise InputError("X has 0 rows.", "Pass at least one.")
+    gaps = Column(table.target, result[_CLASS]).levels.codes < 0
+    if gaps.any():
+        raise InputError(
+            f"{table.target}: {weights[gaps].sum():.0f} labels are missing.",
+            "Drop these rows, or give them a label of their own.",
+        )
     labels = read_labels(result[_CLASS].to_native(), kept=weights > 0, name=table.target)
     classes = Categories.occurring(*labels)
     codes = classes.codes_of(labels.values)[labels.codes]
     return classes, np.bincount(codes, weights[weights > 0], classes.size).astype(float)
 
 
-def _check_weights(table: LazyTable) -> None:
-    if table.weight is None:
-        return
-    weight = nw.col(table.weight).cast(nw.Float64)
-    query = table.frame.select(
-        weight.min().alias("least"), weight.sum().alias("total"), weight.null_count().alias("gaps")
-    )
-    (result,) = collect([query], [f"checking the weights in column {table.weight!r}"])
+def _with_positive_weights(frame: Frame, name: str) -> Frame:
+    """The rows that count at all; an error if weights are not what weights are."""
+    weight = nw.col(name).cast(nw.Float64)
+    query = frame.select(weight.min().alias("least"), weight.sum().alias("total"), weight.null_count().alias("gaps"))
+    (result,) = collect([query], [f"checking the weights in column {name!r}"])
     least, total, gaps = (float(number) if number is not None else np.nan for number in result.row(0))
     if gaps or not least >= 0 or not 0 < total < np.inf:
-        raise InputError(
-            f"{errors.column(table.weight)}: weights must be finite, not negative, not missing, and not all zero."
-        )
+        raise InputError(f"{errors.column(name)}: weights must be finite, not negative, not missing, and not all zero.")
+    return frame.filter(weight > 0)
 
 
 def _drawn(frame: Frame, limit: int, total: int, seed: int) -> Frame:
@@ -411,8 +443,8 @@ def _drawn(frame: Frame, limit: int, total: int, seed: int) -> Frame:
 
         drawn = native.filter(pl.int_range(pl.len()).shuffle(seed=seed) < limit)
     elif kind.is_duckdb():
-        query = f"SELECT * FROM hebnb_rows USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})"
-        drawn = native.query("hebnb_rows", query)
+        query = f"SELECT * FROM hebnb__rows USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})"
+        drawn = native.query("hebnb__rows", query)
     elif kind.is_dask():
         drawn = native.sample(frac=share, random_state=seed)
     elif kind.is_ibis():
@@ -434,5 +466,6 @@ def _numbers(series: nw.Series[Any]) -> FloatArray:
 
 def check_limit(max_categories: Any) -> None:
     """Complain of a limit that is none."""
-    if max_categories is not None and (not isinstance(max_categories, int | np.integer) or max_categories < 1):
+    whole = isinstance(max_categories, int | np.integer) and not isinstance(max_categories, bool)
+    if max_categories is not None and not (whole and max_categories >= 1):
         raise ParameterError(f"max_categories={max_categories!r} must be a positive integer or None.")

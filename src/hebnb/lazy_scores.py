@@ -110,13 +110,13 @@ def _looked_up(
     key, n_classes = f"{_KEY}{mark}", parts.shape[1]
     names = [f"{_PART}{mark}_{c}" for c in range(n_classes)]
     gap = parts[feature.size - feature.missing] if feature.missing else np.zeros(n_classes)
-    if not len(feature.values):
-        is_gap = nw.col(column.name).is_null()
-        zero = nw.lit(0.0)
-        return frame, [nw.when(is_gap).then(nw.lit(float(g))).otherwise(zero) for g in gap]
-    frame = frame.with_columns(column.coded(feature).alias(key))
-    data: dict[str, Any] = {key: feature.values.tolist()}
-    data |= {name: parts[: len(feature.values), c] for c, name in enumerate(names)}
+    matched = _matched(column, feature)
+    if matched is None:  # other values than those of fit: whatever they are, they are unseen
+        is_gap = column.coded(feature).is_null()
+        return frame, [nw.when(is_gap).then(nw.lit(float(g))).otherwise(nw.lit(0.0)) for g in gap]
+    expression, keys = matched
+    frame = frame.with_columns(expression.alias(key))
+    data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
     frame = _joined(frame, data, key)
     is_gap = nw.col(key).is_null()
     found = [
@@ -126,6 +126,35 @@ def _looked_up(
     return frame, found
 
 
+def _matched(column: LazyColumn, feature: Categories) -> tuple[nw.Expr, Array] | None:
+    """The column and the categories as values of one type; None where they are of different kinds.
+
+    Numbers meet as integers if both are, else as floats. Nothing is converted that could make two keys equal.
+    """
+    dtype, values, expression = column.dtype, feature.values, column.coded(feature)
+    kind = values.dtype.kind
+    if not len(values):
+        return None
+    if dtype.is_numeric() and kind in "iuf":
+        return _matched_numbers(dtype, values, expression)
+    texts = kind == "O" and all(isinstance(value, str) for value in values.tolist())
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        same = texts
+    elif dtype == nw.Boolean:
+        same = kind == "b"
+    else:  # times and the like, which are objects
+        same = kind == "O" and not texts and not dtype.is_numeric()
+    return (expression, values) if same else None
+
+
+def _matched_numbers(dtype: Any, values: Array, expression: nw.Expr) -> tuple[nw.Expr, Array] | None:
+    if not dtype.is_integer() or values.dtype.kind == "f":
+        return expression.cast(nw.Float64), values.astype(float)
+    if dtype == nw.UInt64:
+        return (expression, values.astype(np.uint64)) if values.min() >= 0 else None
+    return (expression.cast(nw.Int64), values) if values.dtype.kind == "i" else None
+
+
 def _joined(frame: Frame, data: dict[str, Any], key: str) -> Frame:
     """A left join with a small table, by the engine's own means; rows keep their order where they have one."""
     kind, native = frame.implementation, frame.to_native()
@@ -133,22 +162,22 @@ def _joined(frame: Frame, data: dict[str, Any], key: str) -> Frame:
     if kind.is_polars():
         import polars as pl
 
-        lookup = pl.LazyFrame(data).with_columns(pl.col(key).cast(native.collect_schema()[key]))
+        lookup = pl.LazyFrame(_as_lists(data, key)).with_columns(pl.col(key).cast(native.collect_schema()[key]))
         joined = native.join(lookup, on=key, how="left", maintain_order="left")
     elif kind.is_duckdb():
         import pyarrow as pa
 
-        hebnb_lookup = pa.table(data)  # noqa: F841 (the query finds it by its name)
-        parts = ", ".join(f'hebnb_lookup."{name}"' for name in data if name != key)
-        match = f'hebnb_rows."{key}" = hebnb_lookup."{key}"'
+        hebnb__lookup = pa.table(_as_lists(data, key))  # noqa: F841 (the query finds it by its name)
+        parts = ", ".join(f'hebnb__lookup."{name}"' for name in data if name != key)
+        match = f'hebnb__rows."{key}" = hebnb__lookup."{key}"'
         joined = native.query(
-            "hebnb_rows", f"SELECT hebnb_rows.*, {parts} FROM hebnb_rows LEFT JOIN hebnb_lookup ON {match}"
+            "hebnb__rows", f"SELECT hebnb__rows.*, {parts} FROM hebnb__rows LEFT JOIN hebnb__lookup ON {match}"
         )
     elif kind.is_ibis():
         import ibis
         import pyarrow as pa
 
-        return frame.join(nw.from_native(ibis.memtable(pa.table(data))), on=key, how="left")
+        return frame.join(nw.from_native(ibis.memtable(pa.table(_as_lists(data, key)))), on=key, how="left")
     else:
         import pandas as pd
         from pyspark.sql.functions import broadcast
@@ -156,3 +185,8 @@ def _joined(frame: Frame, data: dict[str, Any], key: str) -> Frame:
         joined = native.join(broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data))), on=key, how="left")
     found: Frame = nw.from_native(joined)
     return found
+
+
+def _as_lists(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """Objects as a list, whose type is that of its values; arrays of numbers have one."""
+    return data | {key: data[key].tolist()} if data[key].dtype.kind == "O" else data

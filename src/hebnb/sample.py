@@ -68,12 +68,12 @@ class Sample:
         return len(self.labels)
 
     def thinned(self, limit: int) -> Sample:
-        """At most ``limit`` rows, of every class in proportion to its rows but one at least, as far as they reach."""
+        """At most ``limit`` rows: one of every class, as far as they reach, and the rest in proportion."""
         if len(self) <= limit:
             return self
-        quota = limit * self.seen // self.seen.sum()
-        small = np.flatnonzero((quota == 0) & (self.seen > 0))
-        quota[small[np.argsort(-self.seen[small], kind="stable")][: limit - int(quota.sum())]] = 1
+        quota = np.zeros_like(self.seen)
+        quota[np.argsort(-self.seen, kind="stable")[:limit]] = 1
+        quota += (limit - quota.sum()) * self.seen // self.seen.sum()
         order = np.lexsort((self.keys, self.labels))
         held = np.bincount(self.labels, minlength=self.classes.size)
         rank = np.arange(len(self)) - np.repeat(np.cumsum(held) - held, held)

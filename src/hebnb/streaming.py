@@ -8,9 +8,11 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import narwhals as nw
+import numpy as np
 
 from hebnb import errors
 from hebnb.aode import AODE
+from hebnb.engine import chosen_features
 from hebnb.errors import InputError
 from hebnb.naive_bayes import NaiveBayes
 
@@ -70,16 +72,18 @@ def fit_batches(
     with bar as shown:
         task = shown.add_task("rows", total=total) if shown is not None else None
         some = False
+        chosen: list[str] = []
         for table in _tables(batches, batch_size):
             if not len(table):
                 continue
-            some = True
-            names = [target, *([sample_weight] if sample_weight else []), *(features or [])]
-            for name in names:
+            chosen = chosen or chosen_features(features, table.columns, target, sample_weight)
+            for name in (*chosen, target, *([sample_weight] if sample_weight else [])):
                 if name not in table.columns:
                     raise errors.unknown_name("column", name, table.columns)
-            chosen = features or [name for name in table.columns if name not in (target, sample_weight)]
             weights = table[sample_weight].to_numpy() if sample_weight else None
+            if weights is not None and not np.any(weights):
+                continue
+            some = True
             model.partial_fit(
                 table.select(chosen).to_native(), table[target].to_native(), classes=classes, sample_weight=weights
             )

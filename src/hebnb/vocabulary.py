@@ -231,7 +231,7 @@ class Vocabulary:
             if column.name in edges:
                 missing = _has_missing(column.numbers, reading.missing, column.name)
                 if np.isnan(column.numbers).all():
-                    _warn_of_gaps(column.name)
+                    warn_of_gaps(column.name)
                     missing = False
                 return Bins(edges[column.name], missing, column.holds_times)
             if cut(column):
@@ -303,7 +303,7 @@ class Vocabulary:
     def _warn_of_empty_columns(self) -> None:
         for name, feature in zip(self.names, self.features, strict=True):
             if isinstance(feature, Categories) and not len(feature.values):
-                _warn_of_gaps(name)
+                warn_of_gaps(name)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         features = tuple(map(_union, self.names, self.features, other.features))
@@ -380,7 +380,8 @@ def refuse_missing(gaps: int, name: Name) -> None:
         )
 
 
-def _warn_of_gaps(name: Name) -> None:
+def warn_of_gaps(name: Name) -> None:
+    """Say that a column has nothing to say."""
     warnings.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.", stacklevel=6)
 
 
