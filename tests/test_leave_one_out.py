@@ -139,6 +139,11 @@ class TestNaiveBayesScores:
         assert_array_equal(model.loo_predict_proba(X, y), before[0])
         assert_array_equal(naive.loo_predict_proba(X, y), before[1])
 
+    def test_rows_whose_category_was_dropped(self):
+        X, y = make_data(rows=100)
+        model = NaiveBayes(max_categories=3).fit(X, y)
+        assert np.isfinite(model.loo_predict_proba(X, y)).all()
+
     def test_rows_that_do_not_count(self):
         X, y, weights = [["a"], ["b"], ["a"], ["z"], ["b"]], ["x", "y", "y", "q", None], [1, 1, 1, 0, 0]
         model = NaiveBayes("laplace").fit(X, y, sample_weight=weights)

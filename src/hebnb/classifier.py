@@ -338,13 +338,17 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_joint_log_proba([["a"]]).round(3)
         array([[-1.099, -1.792]])
         """
+        return self._joint_log_scores(self._encoded(X))
+
+    def _encoded(self, X: Any) -> list[IntArray]:
+        """The codes of rows with the columns of fit."""
         check_is_fitted(self)
         X = as_array(X)
         table = read(X)
         self._check_features(X, table)
         if not table.n_rows:
             raise _no_rows()
-        return self._joint_log_scores(self.counts_.vocabulary.encode(table))
+        return self.counts_.vocabulary.encode(table)
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """The probability of every class for training rows, each as the other training rows see it.
@@ -373,23 +377,18 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         >>> model.predict_proba(X)[0].round(3), model.loo_predict_proba(X, y)[0].round(3)
         (array([0.64, 0.36]), array([0.25, 0.75]))
         """
-        check_is_fitted(self)
-        X = as_array(X)
-        table = read(X)
-        self._check_features(X, table)
-        if not table.n_rows:
-            raise _no_rows()
-        codes = self.counts_.vocabulary.encode(table)
-        weights = read_weights(sample_weight, table.n_rows)
-        counted = np.ones(table.n_rows, dtype=bool) if weights is None else weights > 0
-        label_codes, values = read_labels(y, table.n_rows, counted)
-        labels = np.zeros(table.n_rows, dtype=np.intp)  # a row that did not count needs no label
+        codes = self._encoded(X)
+        n_rows = len(codes[0])
+        weights = read_weights(sample_weight, n_rows)
+        counted = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
+        label_codes, values = read_labels(y, n_rows, counted)
+        labels = np.zeros(n_rows, dtype=np.intp)  # a row that did not count needs no label
         labels[counted] = self.counts_.classes.codes_of(values)[label_codes]
         rows = Rows.weighing(codes, labels, weights)
-        rows.check_counted(self.counts_)
+        rows.check_counted(self.counts_, dropped=self.dropped_)
         parts, pool = self._left_out_parts(), self._pool()
-        proba = np.empty((table.n_rows, len(pool.offsets)))
-        for block in blocks(table.n_rows, len(pool.weights) * len(pool.offsets)):
+        proba = np.empty((n_rows, len(pool.offsets)))
+        for block in blocks(n_rows, len(pool.weights) * len(pool.offsets)):
             base, scores = parts(rows[block])
             scores = base + np.tensordot(pool.weights, scores, axes=1) + pool.offsets[:, np.newaxis]
             proba[block] = softmax(scores, axis=0).T

@@ -9,13 +9,14 @@ A row of weight 3 stands for three, of which one is left out; one of weight 0.5 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hebnb.arrays import BoolArray, FloatArray, IntArray
+from hebnb.columns import Name
 from hebnb.counts import Counts
 from hebnb.errors import InputError
 from hebnb.one_dependence import Directed
@@ -58,15 +59,16 @@ class Rows:
     def __getitem__(self, rows: slice) -> Rows:
         return Rows([column[rows] for column in self.codes], self.labels[rows], self.amount[rows])
 
-    def check_counted(self, counts: Counts) -> None:
-        """Complain of the first row that cannot be among those counted."""
+    def check_counted(self, counts: Counts, dropped: Container[Name] = ()) -> None:
+        """Complain of the first row that cannot be among those counted; categories of some columns were dropped."""
         n_classes = counts.classes.size
         foreign = self.labels >= n_classes
         labels = np.minimum(self.labels, n_classes - 1)
         at = np.arange(len(self))
         for f, (column, feature) in enumerate(zip(self.codes, counts.vocabulary.features, strict=True)):
             known = column < feature.size
-            if counts.vocabulary.missing != "ignore" and not isinstance(feature, Bins):
+            may_be_silent = isinstance(feature, Bins) or counts.vocabulary.names[f] in dropped
+            if counts.vocabulary.missing != "ignore" and not may_be_silent:
                 foreign |= ~known
             if feature.size:
                 count = _class_counts(counts, f, column)[labels, at]
