@@ -210,7 +210,7 @@ def count_pairs(table: LazyTable, counts: Counts, caps: Caps, n_rows: int) -> Pa
         second = _codes(table.columns[j], features[j], result[_OTHER])
         labels = read_labels(result[_CLASS].to_native(), name=table.target)
         weights = _numbers(result[_COUNT])
-        some = np.flatnonzero((first < features[i].size) & (second < features[j].size) & (weights > 0))
+        some = np.flatnonzero((first < features[i].size) & (second < features[j].size))
         class_ = counts.classes.codes_of(labels.values)[labels.codes]
         cells.append((layout.starts[i] + first[some], layout.starts[j] + second[some], class_[some], weights[some]))
     empty = np.empty(0, dtype=np.intp)
@@ -282,25 +282,20 @@ class _Part:
     @classmethod
     def of(cls, column: LazyColumn, feature: Feature, result: Eager, reading: Reading, target: str) -> _Part:
         weights = _numbers(result[_COUNT])
-        some = weights > 0  # a row of weight zero might as well not be there
         values = Column(column.name, result[_VALUE])
-        if not some.all():
-            values = values.rows(some)
         gaps = np.isnan(values.numbers) if isinstance(feature, Bins) else values.levels.codes < 0
         if reading.missing == "error":
-            refuse_missing(int(weights[some][gaps].sum()), column.name)
+            refuse_missing(int(weights[gaps].sum()), column.name)
         if isinstance(feature, Bins):
             if gaps.all():
                 warn_of_gaps(column.name)
             feature = Bins(feature.edges, bool(gaps.any() and not gaps.all()) and reading.missing == "category")
         else:
             feature = Vocabulary.learn(
-                Table((values,), int(some.sum())), Reading(categorical_features="all", missing=reading.missing)
+                Table((values,), len(weights)), Reading(categorical_features="all", missing=reading.missing)
             ).features[0]
-        labels = read_labels(result[_CLASS].to_native(), kept=some, name=target)
-        data = values.data
-        assert isinstance(data, nw.Series)
-        return cls(feature, _codes(column, feature, data), labels, weights[some])
+        labels = read_labels(result[_CLASS].to_native(), name=target)
+        return cls(feature, _codes(column, feature, result[_VALUE]), labels, weights)
 
     def labels_in(self, classes: Categories) -> IntArray:
         """The classes of the rows."""
@@ -400,13 +395,7 @@ def _engine_quantiles(frame: Frame, names: list[str], shares: FloatArray) -> dic
 
 def _classes(table: LazyTable) -> tuple[Categories, FloatArray]:
     """The classes and the weight of their rows."""
-    columns = [nw.col(table.target).alias(_CLASS)]
-    number = nw.len()
-    if table.weight is not None:
-        columns.append(nw.col(table.weight).cast(nw.Float64).alias(_WEIGHT))
-        number = nw.col(_WEIGHT).sum()
-    query = table.frame.select(*columns).group_by(_CLASS).agg(number.alias(_COUNT))
-    (result,) = collect([query], [f"counting classes in column {table.target!r}"])
+    (result,) = collect([_tally(table, {})], [f"counting classes in column {table.target!r}"])
     weights = _numbers(result[_COUNT])
     if not len(weights):
         raise InputError("X has 0 rows.", "Pass at least one.")
@@ -416,10 +405,10 @@ def _classes(table: LazyTable) -> tuple[Categories, FloatArray]:
             f"{table.target}: {weights[gaps].sum():.0f} labels are missing.",
             "Drop these rows, or give them a label of their own.",
         )
-    labels = read_labels(result[_CLASS].to_native(), kept=weights > 0, name=table.target)
+    labels = read_labels(result[_CLASS].to_native(), name=table.target)
     classes = Categories.occurring(*labels)
     codes = classes.codes_of(labels.values)[labels.codes]
-    return classes, np.bincount(codes, weights[weights > 0], classes.size).astype(float)
+    return classes, np.bincount(codes, weights, classes.size).astype(float)
 
 
 def _with_positive_weights(frame: Frame, name: str) -> Frame:
