@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import entr, softmax
 from sklearn.base import clone
 
 from hebnb import engine, errors, one_dependence
@@ -18,15 +19,23 @@ from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import LazyTable
 from hebnb.errors import InputError, ParameterError
+from hebnb.explain import Evidence
 from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
 from hebnb.log_linear import Pool, Prior
 from hebnb.one_dependence import Directed
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
-from hebnb.probability import class_log_prior, joint_log_scores, posterior_mean, score_tables
+from hebnb.probability import (
+    class_log_prior,
+    joint_log_scores,
+    posterior_mean,
+    score_tables,
+    separate_scores,
+    silent_codes,
+)
 from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
-from hebnb.weighting import leave_one_out_pool, score_bytes
+from hebnb.weighting import blocks, leave_one_out_pool, score_bytes
 
 # Scores looked up at a time, so that they stay in the processor's cache.
 _BLOCK_CELLS = 1 << 18
@@ -267,7 +276,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         in_effect = self._may_be_parent[positions[self.parents_]]
         marginals = self._marginal_scores(codes)
         for place, i in enumerate(self.parents_.tolist()):
-            estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions)
+            estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions).sum(axis=1)
             for j in self._unconditioned[place]:
                 estimates[place] += marginals[j]
         return (self._mean if self._weighted_marginals is None else self._product)(estimates, in_effect, codes)
@@ -292,6 +301,76 @@ class AODE(CategoricalClassifier[PairCounts]):
         factors = joint_log_scores(prior, self._weighted_marginals, codes).T
         scores: FloatArray = np.tensordot(self.parent_weights_, estimates, axes=1) + factors
         return scores
+
+    def _evidence(self, codes: list[IntArray]) -> Evidence:
+        directed = Directed.of(self.counts_, ~np.isnan(self.concentration_[0]))
+        n_rows, n_features, n_classes = len(codes[0]), len(codes), self.counts_.classes.size
+        return Evidence.of_all(
+            self._block_evidence([column[rows] for column in codes], directed.total)
+            for rows in blocks(n_rows, n_features * n_features * n_classes)
+        )
+
+    def _block_evidence(self, codes: list[IntArray], total: FloatArray) -> Evidence:
+        """The estimates taken apart, and put together again with the weights that they have."""
+        positions = self.counts_.layout.positions(codes)
+        in_effect = self._may_be_parent[positions[self.parents_]]
+        factors = self._evidence_alone(codes)
+        alone, shares = factors
+        estimates = [
+            self._evidence_of_parent(i, positions, total, factors, effective[:, np.newaxis, np.newaxis])
+            for i, effective in zip(self.parents_.tolist(), in_effect, strict=True)
+        ]
+        shape = len(estimates), *alone.shape
+        parts = np.array([part for part, _ in estimates]).reshape(shape)
+        log_prior = self.class_log_prior_
+        averaging = None
+        if self._weighted_marginals is None:
+            weights, averaging = _shares_in_mean(log_prior + parts.sum(axis=2), in_effect[..., np.newaxis])
+            own = np.where(in_effect.any(axis=0), 0.0, 1.0)[
+                :, np.newaxis, np.newaxis
+            ]  # naive Bayes for want of parents
+            prior = np.zeros(averaging.shape) + log_prior
+        else:
+            weights = np.zeros(parts.sum(axis=2).shape) + self.parent_weights_[:, np.newaxis, np.newaxis]
+            own = self.feature_weights_[:, np.newaxis]
+            of_prior = self.parent_weights_.sum() if estimates else 1.0
+            prior = np.tile(of_prior * log_prior + self.class_offsets_, (len(alone), 1))
+        contribution = np.einsum("psc,psfc->sfc", weights, parts) + own * alone
+        shrinkage = np.einsum("psc,psfc->sfc", np.abs(weights), np.array([s for _, s in estimates]).reshape(shape))
+        mass = np.abs(weights).sum(axis=0)[:, np.newaxis] + np.abs(own)
+        shrinkage = (shrinkage + np.abs(own) * shares) / np.where(mass > 0, mass, 1.0)
+        return Evidence(prior, contribution, np.where(mass > 0, shrinkage, 1.0), averaging)
+
+    def _evidence_alone(self, codes: list[IntArray]) -> tuple[FloatArray, FloatArray]:
+        """What the features add in naive Bayes, and the prior's share in that, of shape (rows, F, C)."""
+        m = self._marginal_concentration
+        silent = silent_codes(self.prior_mean_, codes)[..., np.newaxis]
+        shares = np.where(silent, 1.0, posterior_mean(0.0, self.counts_.totals, 1.0, m).T)
+        return separate_scores(self._marginals, codes, len(m)), shares
+
+    def _evidence_of_parent(
+        self,
+        i: int,
+        positions: IntArray,
+        total: FloatArray,
+        factors: tuple[FloatArray, FloatArray],
+        effective: BoolArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same for the estimate of a parent where it is in effect.
+
+        What its own value adds to the class's prior is that feature's contribution.
+        """
+        alone, shares = factors
+        m = self.concentration_[:, i]
+        used = ~np.isnan(m[0])[:, np.newaxis]
+        parent = np.minimum(positions[i], total.shape[1] - 1)
+        parts = np.where(used, self._children.of_parent(i, positions).transpose(2, 1, 0), alone)
+        parts[:, i] = self._log_joint[:, positions[i]].T - self.class_log_prior_
+        of_children = posterior_mean(0.0, total[:, parent], 1.0, m[:, np.newaxis]).transpose(1, 2, 0)
+        own = np.where(used & (shares < 1), of_children, shares)
+        imaginary = self.counts_.classes.size * self.counts_.sizes[i]
+        own[:, i] = posterior_mean(0.0, self.counts_.class_count.sum(), 1.0, imaginary)
+        return np.where(effective, parts, alone), np.where(effective, own, shares)
 
     def _naive_bayes_scores(self, rows: IntArray, codes: list[IntArray]) -> FloatArray:
         if not len(rows):
@@ -320,6 +399,18 @@ def _log_joint(counts: PairCounts) -> FloatArray:
         for table, number in zip(counts.tables, combinations, strict=True)
     ]
     return np.ascontiguousarray(np.concatenate([*tables, np.zeros((1, counts.classes.size))]).T)
+
+
+def _shares_in_mean(estimates: FloatArray, counted: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The share r of every log estimate e in the mean of those counted, and what Σ r·e lacks to be the mean's log.
+
+    log Σ exp(e) = Σ r·e + H(r), with H the entropy of the shares.
+    """
+    n = np.broadcast_to(counted, estimates.shape).sum(axis=0)
+    shares = (
+        np.where(counted, softmax(np.where(counted, estimates, -1e300), axis=0), 0.0) if len(estimates) else estimates
+    )
+    return shares, np.where(n, entr(shares).sum(axis=0) - np.log(np.maximum(n, 1)), 0.0)
 
 
 def _at_least(weights: FloatArray, least: float) -> BoolArray:

@@ -21,6 +21,7 @@ from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import Frame, LazyTable
 from hebnb.errors import InputError, ParameterError
+from hebnb.explain import Evidence, Explanation, as_table_like, as_texts
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Pool
 from hebnb.sample import Sample
@@ -340,15 +341,70 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         """
         return self._joint_log_scores(self._encoded(X))
 
-    def _encoded(self, X: Any) -> list[IntArray]:
-        """The codes of rows with the columns of fit."""
+    def explain(self, X: Any) -> Any:
+        """What every feature adds to the score of every class, for every row, as a tidy table.
+
+        The contributions of a row and class, with that of the ``(prior)``, sum to its ``predict_joint_log_proba``.
+        The mean that ``AODE`` takes without weights is no sum: every parent's part counts by its share in the mean, and
+        a line ``(averaging)`` holds the rest.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+
+        Returns
+        -------
+        table of the library that holds X, or a dict of columns where X is an array
+            A line for every ``row``, ``class`` and ``feature``: its ``value`` as text, its ``contribution`` to the
+            score, the ``count`` of training rows of the class that have the value, and ``shrinkage``, the share of the
+            prior in the probability behind it: 0 is data alone, 1 is the prior alone. A value that was never seen
+            contributes 0.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from hebnb import NaiveBayes
+        >>> X = pd.DataFrame({"colour": ["red", "red", "blue", "blue"], "size": ["s", "m", "m", "l"]})
+        >>> model = NaiveBayes("laplace").fit(X, ["no", "no", "yes", "no"])
+        >>> print(model.explain(X[:1]).round(3).to_string(index=False))
+         row class feature value  contribution  count  shrinkage
+           0    no (prior)   NaN        -0.405    NaN        NaN
+           0    no  colour   red        -0.511    2.0      0.400
+           0    no    size     s        -1.099    1.0      0.500
+           0   yes (prior)   NaN        -1.099    NaN        NaN
+           0   yes  colour   red        -1.099    0.0      0.667
+           0   yes    size     s        -1.386    0.0      0.750
+        """
+        return as_table_like(self._explanation(X).table(), X)
+
+    def _explanation(self, X: Any) -> Explanation:
+        table = self._checked(X)
+        vocabulary = self.counts_.vocabulary
+        codes = vocabulary.encode(table)
+        counts = [
+            np.vstack([dense(single), np.zeros(self.counts_.classes.size)])[own]
+            for single, own in zip(self.counts_.tables, codes, strict=True)
+        ]
+        values = as_texts(table, vocabulary, codes)
+        return Explanation(self._evidence(codes), self.classes_, vocabulary.names, values, np.stack(counts, axis=1))
+
+    @abstractmethod
+    def _evidence(self, codes: list[IntArray]) -> Evidence:
+        """The scores of encoded rows, taken apart."""
+
+    def _checked(self, X: Any) -> Table:
+        """Rows with the columns of fit."""
         check_is_fitted(self)
         X = as_array(X)
         table = read(X)
         self._check_features(X, table)
         if not table.n_rows:
             raise _no_rows()
-        return self.counts_.vocabulary.encode(table)
+        return table
+
+    def _encoded(self, X: Any) -> list[IntArray]:
+        """The codes of rows with the columns of fit."""
+        return self.counts_.vocabulary.encode(self._checked(X))
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """The probability of every class for training rows, each as the other training rows see it.

@@ -14,10 +14,18 @@ from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import Frame, LazyTable
 from hebnb.errors import ParameterError
+from hebnb.explain import Evidence
 from hebnb.lazy_scores import with_scores
 from hebnb.leave_one_out import NaiveBayesParts
 from hebnb.log_linear import Pool, Prior
-from hebnb.probability import class_log_prior, joint_log_scores, posterior_mean, score_tables
+from hebnb.probability import (
+    class_log_prior,
+    joint_log_scores,
+    posterior_mean,
+    score_tables,
+    separate_scores,
+    silent_codes,
+)
 from hebnb.sample import Sample
 from hebnb.smoothing import Smoother, smooth, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
@@ -191,6 +199,12 @@ class NaiveBayes(CategoricalClassifier[Counts]):
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)
+
+    def _evidence(self, codes: list[IntArray]) -> Evidence:
+        contribution = separate_scores(self._scores, codes, len(self.class_log_prior_))
+        prior = np.tile(self.class_log_prior_ + self.class_offsets_, (len(contribution), 1))
+        silent = silent_codes(self.prior_mean_, codes)
+        return Evidence(prior, contribution, np.where(silent[..., np.newaxis], 1.0, self.shrinkage_.T))
 
     def _lazy_scores(self, frame: Frame) -> Frame:
         prior = self.class_log_prior_ + self.class_offsets_

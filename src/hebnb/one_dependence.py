@@ -28,7 +28,7 @@ class ChildScores(Protocol):
     """What the children of a parent add to the score of every class."""
 
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
-        """Σ_j log P(x_j | y, x_i) over the children conditioned on i, of shape (C, rows).
+        """log P(x_j | y, x_i) for the children conditioned on i, of shape (C, F, rows); zero for the others.
 
         Positions are of shape (F, rows), with W for what says nothing. Rows without a known parent value get anything.
         """
@@ -225,12 +225,12 @@ class DenseChildScores:
     table: FloatArray
 
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
-        """Look up and add."""
+        """Look up."""
         n_classes, width, _ = self.table.shape
         cell = positions + positions[i] * width
-        scores = np.empty((n_classes, positions.shape[1]))
+        scores = np.empty((n_classes, *positions.shape))
         for c in range(n_classes):
-            np.sum(self.table[c].ravel().take(cell), axis=0, out=scores[c])
+            self.table[c].ravel().take(cell, out=scores[c])
         return scores
 
 
@@ -268,20 +268,17 @@ class SparseChildScores:
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
         """Add the common parts of the known children, and the excess where there is any."""
         n_classes, width = len(self.excess), len(self.of_value) - 1
+        scores = np.zeros((n_classes, *positions.shape))
         children = np.flatnonzero(self.used[i])
-        n_rows = positions.shape[1]
         if not len(children):
-            return np.zeros((n_classes, n_rows))
+            return scores
         parent = np.minimum(positions[i], width - 1)
         child = positions[children]
         known = self.says_something[child]
-        common = self.of_value[child].sum(axis=0)
-        cell = child + parent * width
-        scores = np.empty((n_classes, n_rows))
+        common, cell = self.of_value[child], child + parent * width
         for c in range(n_classes):
             rest = self.of_parent_value[c][parent][:, children].T
-            scores[c] = common + np.where(known, rest, 0).sum(axis=0)
-            scores[c] += np.where(known, self.excess[c].at(cell), 0).sum(axis=0)
+            scores[c, children] = np.where(known, common + rest + self.excess[c].at(cell), 0)
         return scores
 
 

@@ -113,6 +113,19 @@ def score_tables(
     return tuple(log_scores(*feature) for feature in features)
 
 
+def separate_scores(tables: Sequence[ScoreTable], codes: list[IntArray], n_classes: int) -> FloatArray:
+    """The contributions of the features, each by itself, of shape (rows, F, C)."""
+    found = np.zeros((len(codes[0]), len(codes), n_classes))
+    for f, (table, column) in enumerate(zip(tables, codes, strict=True)):
+        table.add_to(found[:, f], column)
+    return found
+
+
+def silent_codes(means: Sequence[FloatArray], codes: list[IntArray]) -> BoolArray:
+    """Whether a row's value of a feature says nothing about the class, of shape (rows, F)."""
+    return np.stack([np.append(mean == 0, True)[column] for mean, column in zip(means, codes, strict=True)], axis=1)
+
+
 def joint_log_scores(log_prior: FloatArray, tables: tuple[ScoreTable, ...], codes: list[IntArray]) -> FloatArray:
     """log prior plus the contributions of all features, of shape (rows, C).
 
