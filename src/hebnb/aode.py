@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -14,7 +13,7 @@ from sklearn.base import clone
 
 from hebnb import engine, errors, one_dependence
 from hebnb.arrays import THREADS, Array, BoolArray, FloatArray, IntArray
-from hebnb.classifier import CategoricalClassifier
+from hebnb.classifier import OF_WEIGHTING, CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import LazyTable
@@ -22,6 +21,7 @@ from hebnb.errors import InputError, ParameterError
 from hebnb.explain import Evidence
 from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
 from hebnb.log_linear import Pool, Prior
+from hebnb.memory import free_memory
 from hebnb.one_dependence import Directed
 from hebnb.pairs import Caps, Layout, PairCounts, dense_fits
 from hebnb.probability import (
@@ -33,7 +33,7 @@ from hebnb.probability import (
     silent_codes,
 )
 from hebnb.sample import Sample
-from hebnb.smoothing import Smoother, smooth, smoother
+from hebnb.smoothing import Smoother, concentrations, prior_means, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
 from hebnb.weighting import blocks, leave_one_out_pool, score_bytes
 
@@ -107,6 +107,14 @@ class AODE(CategoricalClassifier[PairCounts]):
     """
 
     _WEIGHTINGS = (None, "loo")
+    _LEARNED = (
+        "class_log_prior_",
+        "concentration_",
+        "parents_",
+        "_marginal_concentration",
+        "_min_parent_count",
+        *OF_WEIGHTING,
+    )
     _TALLY = PairCounts
 
     def __init__(
@@ -202,49 +210,69 @@ class AODE(CategoricalClassifier[PairCounts]):
         if n_features == 1:
             parents = parents[:0]
         used &= np.isin(np.arange(n_features), parents)[:, np.newaxis]
-        means, concentration = smooth(counts, rule)
         directed = Directed.of(counts, used)
-        pair_concentration = directed.concentrations(rule)
         learned: dict[str, Any] = {
             "class_log_prior_": class_log_prior(counts.class_count),
-            "prior_mean_": means,
-            "concentration_": pair_concentration,
+            "concentration_": directed.concentrations(rule),
             "parents_": parents,
-            "_rule": rule,
-            "_marginal_concentration": concentration,
-            "_children": directed.scores(means, pair_concentration),
-            "_unconditioned": [[j for j in np.flatnonzero(~used[i]).tolist() if j != i] for i in parents.tolist()],
-            "_may_be_parent": np.append(_at_least(np.concatenate(counts.pooled), self.min_parent_count), False),
-            "_log_joint": _log_joint(counts),
-            "_marginals": score_tables(counts, means, concentration, np.ones(n_features)),
-            "_min_parent_count": self.min_parent_count,
-            "_weighted_marginals": None,
+            "_marginal_concentration": concentrations(counts, rule),
+            "_min_parent_count": float(self.min_parent_count),
         }
-        if self.weighting is None:
-            return learned
-        parts = self._parts_of(directed, learned)
+        if self.weighting is not None:
+            learned |= self._learn_weights(directed, rule, learned, sample, start)
+        return learned | self._derived(counts, rule, learned, directed)
+
+    def _learn_weights(
+        self, directed: Directed, rule: Smoother, learned: Mapping[str, Any], sample: Sample | None, start: Pool | None
+    ) -> dict[str, Any]:
+        parents, n_features = learned["parents_"], len(directed.used)
+        parts = self._parts_of(directed, rule, learned)
         if start is not None:
             start = replace(start, weights=self._weights_for(parents))
         sizes, centres = ((len(parents), n_features), (1.0, 0.0)) if len(parents) else ((n_features,), (1.0,))
-        pool = leave_one_out_pool(parts, sample, Prior(sizes, centres, counts.classes.size), start)
+        pool = leave_one_out_pool(parts, sample, Prior(sizes, centres, directed.counts.classes.size), start)
         parent_weights, feature_weights = np.split(pool.weights, [len(parents)])
-        return learned | {
+        return {
             "parent_weights_": parent_weights / max(len(parents), 1),
             "feature_weights_": feature_weights,
             "class_offsets_": pool.offsets,
             "loo_log_loss_": pool.log_loss,
-            "_weighted_marginals": score_tables(counts, means, concentration, feature_weights),
+        }
+
+    def _derived(
+        self, counts: PairCounts, rule: Smoother, learned: Mapping[str, Any], directed: Directed | None = None
+    ) -> dict[str, Any]:
+        means, concentration, m = (
+            prior_means(counts, rule),
+            learned["concentration_"],
+            learned["_marginal_concentration"],
+        )
+        used = ~np.isnan(concentration[0])
+        directed = directed or Directed.of(counts, used)
+        n_features = len(used)
+        weights = learned.get("feature_weights_")
+        return {
+            "prior_mean_": means,
+            "_rule": rule,
+            "_children": directed.scores(means, concentration),
+            "_unconditioned": [
+                [j for j in np.flatnonzero(~used[i]).tolist() if j != i] for i in learned["parents_"].tolist()
+            ],
+            "_may_be_parent": np.append(_at_least(np.concatenate(counts.pooled), learned["_min_parent_count"]), False),
+            "_log_joint": _log_joint(counts),
+            "_marginals": score_tables(counts, means, m, np.ones(n_features)),
+            "_weighted_marginals": None if weights is None else score_tables(counts, means, m, weights),
         }
 
     def _left_out_parts(self) -> OneDependenceParts:
         if self._weighted_marginals is None:
             raise ParameterError("AODE leaves training rows out only where it pools.", 'Set weighting="loo".')
-        return self._parts_of(Directed.of(self.counts_, ~np.isnan(self.concentration_[0])), vars(self))
+        directed = Directed.of(self.counts_, ~np.isnan(self.concentration_[0]))
+        return self._parts_of(directed, self._rule, vars(self))
 
-    def _parts_of(self, directed: Directed, learned: Mapping[str, Any]) -> OneDependenceParts:
-        rule, concentration = learned["_rule"], learned["_marginal_concentration"]
+    def _parts_of(self, directed: Directed, rule: Smoother, learned: Mapping[str, Any]) -> OneDependenceParts:
         return OneDependenceParts(
-            NaiveBayesParts(directed.counts, rule, concentration),
+            NaiveBayesParts(directed.counts, rule, learned["_marginal_concentration"]),
             directed,
             learned["concentration_"],
             learned["parents_"],
@@ -434,16 +462,3 @@ def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> 
         return square + max(4 * square, solving) + 3 * totals + 4 * rows  # scores are made when all is solved
     cells = float(np.minimum(n_rows, possible).sum())
     return 120 * cells + 5 * totals + 4 * rows
-
-
-def free_memory() -> float:
-    """Bytes that can be had without swapping, as far as the system tells."""
-    try:
-        with open("/proc/meminfo") as lines:
-            return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        pass
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return np.inf

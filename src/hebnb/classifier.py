@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
@@ -25,12 +25,13 @@ from hebnb.explain import Evidence, Explanation, as_table_like, as_texts
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Pool
 from hebnb.sample import Sample
+from hebnb.smoothing import Smoother
 from hebnb.table import Table, as_array, is_lazy, read, read_labels, read_weights
 from hebnb.vocabulary import Categories, Dropped, Reading, Vocabulary
 from hebnb.weighting import Parts, blocks, row_limit
 
 # Attributes that only some weightings have.
-_OF_WEIGHTING = ("parent_weights_", "feature_weights_", "class_offsets_", "loo_log_loss_")
+OF_WEIGHTING = ("parent_weights_", "feature_weights_", "class_offsets_", "loo_log_loss_")
 # What a classifier keeps of its training rows.
 Tally = TypeVar("Tally", bound=Counts)
 
@@ -48,6 +49,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
     _kept: _Kept | None
     _WEIGHTINGS: tuple[str | None, ...]
     _TALLY: type[Counts] = Counts
+    # Attributes that hold what was learned, some of them only with some parameters.
+    _LEARNED: tuple[str, ...]
 
     @abstractmethod
     def _tally(
@@ -61,6 +64,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
 
         With leave-one-out weights there is a sample of the rows, weights to start from, or both.
         """
+
+    @abstractmethod
+    def _derived(self, counts: Tally, rule: Smoother, learned: Mapping[str, Any]) -> dict[str, Any]:
+        """The attributes that follow from the counts and from what was learned."""
 
     @abstractmethod
     def _left_out_parts(self) -> Parts:
@@ -554,7 +561,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
             self._allowed = None
             self.dropped_ = {}
         self.counts_ = counts
-        for name in _OF_WEIGHTING:
+        for name in OF_WEIGHTING:
             self.__dict__.pop(name, None)
         for name, value in learned.items():
             setattr(self, name, value)

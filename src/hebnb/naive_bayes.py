@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from hebnb.arrays import Array, FloatArray, IntArray
-from hebnb.classifier import CategoricalClassifier
+from hebnb.classifier import OF_WEIGHTING, CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import Frame, LazyTable
@@ -27,7 +27,7 @@ from hebnb.probability import (
     silent_codes,
 )
 from hebnb.sample import Sample
-from hebnb.smoothing import Smoother, smooth, smoother
+from hebnb.smoothing import Smoother, concentrations, prior_means, smoother
 from hebnb.vocabulary import MissingPolicy, Vocabulary
 from hebnb.weighting import leave_one_out_pool, mutual_information
 
@@ -121,6 +121,7 @@ class NaiveBayes(CategoricalClassifier[Counts]):
     """
 
     _WEIGHTINGS = (None, "sqrt-mi", "loo")
+    _LEARNED = ("class_log_prior_", "concentration_", "_given_log_prior", *OF_WEIGHTING)
 
     def __init__(
         self,
@@ -174,28 +175,32 @@ class NaiveBayes(CategoricalClassifier[Counts]):
 
     def _learn_from(self, counts: Counts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
         rule = clone(smoother(self.smoothing))
-        means, concentration = smooth(counts, rule)
+        concentration = concentrations(counts, rule)
         log_prior = self._log_prior(counts)
-        offsets = np.zeros(counts.classes.size)
         learned: dict[str, Any] = {}
+        n_features, n_classes = len(counts.tables), counts.classes.size
+        weights, offsets = np.ones(n_features), np.zeros(n_classes)
         if self.weighting == "loo":
             # A prior that was given is for new rows; these have the one they have.
             parts = NaiveBayesParts(counts, rule, concentration)
-            pool = leave_one_out_pool(parts, sample, Prior((len(means),), (1.0,), len(offsets)), start)
+            pool = leave_one_out_pool(parts, sample, Prior((n_features,), (1.0,), n_classes), start)
             weights, offsets = pool.weights, pool.offsets
             learned["loo_log_loss_"] = pool.log_loss
-        else:
-            weights = np.ones(len(means)) if self.weighting is None else np.sqrt(mutual_information(counts))
-        return learned | {
+        elif self.weighting == "sqrt-mi":
+            weights = np.sqrt(mutual_information(counts))
+        learned |= {
             "class_log_prior_": log_prior,
-            "prior_mean_": means,
             "concentration_": concentration,
             "feature_weights_": weights,
             "class_offsets_": offsets,
-            "_rule": rule,
             "_given_log_prior": None if self.class_prior is None else log_prior,
-            "_scores": score_tables(counts, means, concentration, weights),
         }
+        return learned | self._derived(counts, rule, learned)
+
+    def _derived(self, counts: Counts, rule: Smoother, learned: Mapping[str, Any]) -> dict[str, Any]:
+        means = prior_means(counts, rule)
+        scores = score_tables(counts, means, learned["concentration_"], learned["feature_weights_"])
+        return {"prior_mean_": means, "_rule": rule, "_scores": scores}
 
     def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
         return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)

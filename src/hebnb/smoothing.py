@@ -178,11 +178,15 @@ class HEB(Smoother):
         raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
 
 
-def smooth(counts: Counts, rule: Smoother) -> tuple[list[FloatArray], FloatArray]:
-    """The prior mean of every feature, and the concentration of every class and feature, of shape (C, F)."""
-    means = [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+def prior_means(counts: Counts, rule: Smoother) -> list[FloatArray]:
+    """The prior mean of every feature."""
+    return [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+
+
+def concentrations(counts: Counts, rule: Smoother) -> FloatArray:
+    """The concentration of every class and feature, of shape (C, F)."""
     sizes = np.broadcast_to(np.maximum(counts.sizes, 1)[:, np.newaxis], counts.totals.T.shape)
-    return means, rule.concentration(sizes, counts.totals.T, lambda: _evidence(counts, rule)).T
+    return rule.concentration(sizes, counts.totals.T, lambda: _evidence(counts, rule)).T
 
 
 def _evidence(counts: Counts, rule: Smoother) -> Evidence:
