@@ -10,6 +10,7 @@ from hebnb.aode import AODE
 from hebnb.counts import Counts
 from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.naive_bayes import NaiveBayes
+from hebnb.persistence import load, save
 from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
 from hebnb.streaming import fit_batches
 
@@ -28,4 +29,6 @@ __all__ = [
     "Smoother",
     "__version__",
     "fit_batches",
+    "load",
+    "save",
 ]

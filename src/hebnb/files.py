@@ -1,0 +1,66 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hebnb.errors import InputError
+
+
+@contextmanager
+def written_whole(target: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[Path]:
+    """A path to write to, beside the target, which takes its place only when all went well.
+
+    Whatever happens before that (a full disk, an exception, Ctrl-C), the target stays as it was and the partial file is
+    removed.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with written_whole(folder / "notes.txt") as path:
+    ...     _ = path.write_text("done")
+    >>> [file.name for file in folder.iterdir()]
+    ['notes.txt']
+    """
+    target = Path(target)
+    refuse_existing(target, overwrite=overwrite)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.", suffix=target.suffix)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.chmod(0o666 & ~_umask())  # mkstemp makes files for their owner alone
+        partial.replace(target)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def refuse_existing(target: Path, *, overwrite: bool) -> None:
+    """Complain before any work is done if there is something that may not be replaced."""
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder.", "Name a file in it.")
+    if target.exists() and not overwrite:
+        raise InputError(f"{str(target)!r} exists.", "Name another file, or pass --overwrite.")
+    if not target.parent.is_dir():
+        raise InputError(f"There is no folder {str(target.parent)!r}.", "Make it first.")
+
+
+def cannot_write(target: Path, error: OSError) -> InputError:
+    """The error for a disk that is full, a folder that may not be written to and the like."""
+    return InputError(f"{str(target)!r} could not be written: {error.strerror or error}. Nothing was left behind.")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
