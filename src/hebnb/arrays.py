@@ -7,6 +7,8 @@ A name ends in its axes where the shape is not obvious from the context.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,3 +21,19 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 # NumPy works outside the interpreter lock, so threads help where arrays are worked on piece by piece.
 THREADS = min(os.cpu_count() or 1, 8)
+
+# Products of matrices with fewer rows than this are over before a second thread of BLAS has woken up. On a machine that
+# is busy with other things, threads that wait for each other can even take ten times as long as one.
+_FEW_ROWS = 64
+
+
+def blas_threads_for(rows: int) -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread if matrices have few rows, and as many as it likes if not."""
+    return _blas().limit(limits=1, user_api="blas") if rows < _FEW_ROWS else nullcontext()
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

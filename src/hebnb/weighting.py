@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hebnb.arrays import THREADS, FloatArray
+from hebnb.arrays import THREADS, FloatArray, blas_threads_for
 from hebnb.counts import Counts, nonzero_cells
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Likelihood, Pool, Prior, learn
@@ -62,7 +62,9 @@ def leave_one_out_pool(parts: Parts, sample: Sample | None, prior: Prior, start:
     if sample is None:
         assert start is not None
         return start
-    return learn(left_out_likelihood(parts, sample, prior), prior, start)
+    likelihood = left_out_likelihood(parts, sample, prior)
+    with blas_threads_for(likelihood.n_components):
+        return learn(likelihood, prior, start)
 
 
 def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihood:
