@@ -13,8 +13,7 @@ from hebnb.naive_bayes import NaiveBayes
 from hebnb.persistence import load, save
 from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
 from hebnb.streaming import fit_batches
-
-__version__ = "0.1.0"
+from hebnb.version import __version__
 
 __all__ = [
     "AODE",

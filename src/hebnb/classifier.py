@@ -307,19 +307,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator, Generic[Tally]):  # 
         check_is_fitted(self)
         frame: Frame = nw.from_native(X)
         columns = list(frame.collect_schema())
-        names = [what] if what == "prediction" else [f"{what}_{label}" for label in self.classes_.tolist()]
         for name in self.counts_.vocabulary.names:
             if name not in columns:
                 raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
-        # SQL does not tell apart what differs in case only, and some classes do not even in print.
-        taken = {name.casefold() for name in columns}
-        for name in names:
-            if name.casefold() in taken:
-                raise InputError(
-                    f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
-                    "Rename or drop it, or rename classes that differ in case only.",
-                )
-            taken.add(name.casefold())
+        names = lazy_scores.prediction_names(columns, self.classes_, what)
         if frame.implementation.is_dask():
             return lazy_scores.by_partition(X, self, what, names)
         scored = self._lazy_scores(frame)

@@ -20,6 +20,7 @@ from hebnb.naive_bayes import NaiveBayes
 from hebnb.pairs import Caps, DensePairs, PairCounts, Pairs, SparsePairs
 from hebnb.plain import plain, restored
 from hebnb.smoothing import HEB, Additive, MEstimate, Smoother
+from hebnb.version import __version__
 from hebnb.vocabulary import MISSING_POLICIES, Bins, Categories, Feature, Vocabulary
 
 # Raised when an older hebnb could not make sense of a new document. Those of every number up to this one are read.
@@ -33,8 +34,6 @@ _SMOOTHERS: dict[str, type[Smoother]] = {"HEB": HEB, "Additive": Additive, "MEst
 
 def of_model(model: CategoricalClassifier[Any]) -> dict[str, Any]:
     """The model as a header and arrays."""
-    from hebnb import __version__
-
     check_is_fitted(model)
     name = type(model).__name__
     if _MODELS.get(name) is not type(model):

@@ -62,10 +62,22 @@ def column(name: str | int) -> str:
 
 def unknown_name(argument: str, given: object, known: list[str]) -> ParameterError:
     """The error for a name that is not on a short list: it shows the list, and the nearest name."""
-    folded = {name.casefold(): name for name in known}
-    near = get_close_matches(str(given).casefold(), folded, n=1)
-    hint = f"Did you mean {folded[near[0]]!r}?" if near else None
+    near = nearest(str(given), known)
+    hint = f"Did you mean {near!r}?" if near else None
     return ParameterError(f"{argument}={given!r} is not known. Known: {_shown(known)}.", hint)
+
+
+def nearest(name: str, known: list[str]) -> str | None:
+    """The name that may have been meant, if any is near.
+
+    Examples
+    --------
+    >>> nearest("Arival", ["departure", "arrival"])
+    'arrival'
+    """
+    folded = {one.casefold(): one for one in known}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    return folded[near[0]] if near else None
 
 
 def _shown(names: list[str], most: int = 20) -> str:

@@ -102,6 +102,50 @@ class Explanation:
         }
 
 
+@dataclass(frozen=True)
+class Push:
+    """What one thing adds to the log-odds of a class, for one row.
+
+    Parameters
+    ----------
+    feature : str
+        Or what else it is.
+    value : str or None
+        Of the row; None for a gap, and for what has none.
+    log_odds : float
+    count : float or None
+        Training rows of the class with that value.
+    shrinkage : float or None
+        The share of the prior in it.
+    """
+
+    feature: str
+    value: str | None
+    log_odds: float
+    count: float | None = None
+    shrinkage: float | None = None
+
+
+def pushes(explanation: Explanation, row: int, c: int) -> list[Push]:
+    """What makes the log-odds of class c: the prior, and the features, the strongest first."""
+    evidence = explanation.evidence
+    with np.errstate(invalid="ignore"):  # a class of prior 0 is infinitely far from all others
+        found = [Push(PRIOR, None, float(against_others(evidence.prior[row])[c]))]
+        if evidence.averaging is not None:
+            found.append(Push(AVERAGING, None, float(against_others(evidence.averaging[row])[c])))
+        odds = against_others(evidence.contribution[row])[:, c]
+    return found + [
+        Push(
+            str(explanation.names[f]),
+            explanation.values[row, f],
+            float(odds[f]),
+            float(explanation.count[row, f, c]),
+            float(evidence.shrinkage[row, f, c]),
+        )
+        for f in np.argsort(-np.abs(odds), kind="stable").tolist()
+    ]
+
+
 def against_others(scores: FloatArray) -> FloatArray:
     """Log-odds of each class against the geometric mean of the others; classes are the last axis.
 
@@ -115,8 +159,8 @@ def against_others(scores: FloatArray) -> FloatArray:
     n_classes = scores.shape[-1]
     if n_classes == 1:
         return np.zeros_like(scores)
-    total: FloatArray = scores.sum(axis=-1, keepdims=True)
-    return scores - (total - scores) / (n_classes - 1)
+    others: FloatArray = (scores.sum(axis=-1, keepdims=True) - scores) / (n_classes - 1)
+    return np.subtract(scores, others)
 
 
 def as_texts(table: Table, vocabulary: Vocabulary, codes: list[IntArray]) -> Array:
@@ -124,7 +168,8 @@ def as_texts(table: Table, vocabulary: Vocabulary, codes: list[IntArray]) -> Arr
 
     def texts(column: Column, feature: Feature, own_codes: IntArray) -> Array:
         if isinstance(feature, Bins):
-            return np.append(feature.labels, None)[own_codes]
+            binned: Array = np.array([*feature.labels.tolist(), None], dtype=object)[own_codes]
+            return binned
         at, values = column.levels
         shown = np.empty(len(values) + 1, dtype=object)
         shown[:-1] = [str(value) for value in values.tolist()]

@@ -8,12 +8,31 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from hebnb import errors
 from hebnb.arrays import Array, FloatArray
 from hebnb.engine import Frame, LazyColumn, refuse_strange
+from hebnb.errors import InputError
 from hebnb.probability import ScoreTable
 from hebnb.vocabulary import Bins, Categories, Feature, Vocabulary
 
 _KEY, _PART, _SCORE = "__hebnb_key", "__hebnb_part", "__hebnb_score"
+
+
+def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
+    """The names of the columns that predictions go to, which no other column may have.
+
+    SQL does not tell apart what differs in case only, and some classes do not even in print.
+    """
+    names = [what] if what == "prediction" else [f"{what}_{label}" for label in labels.tolist()]
+    taken = {name.casefold() for name in columns}
+    for name in names:
+        if name.casefold() in taken:
+            raise InputError(
+                f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
+                "Rename or drop it, or rename classes that differ in case only.",
+            )
+        taken.add(name.casefold())
+    return names
 
 
 def by_partition(frame: Any, model: Any, what: str, names: list[str]) -> Any:

@@ -51,7 +51,7 @@ def expected_calibration_error(
 
 
 def reliability_curve(
-    y_true: Any, y_proba: Any, *, classes: Any = None, n_bins: int = 10, sample_weight: Any = None
+    y_true: Any, y_proba: Any, *, classes: Any = None, n_bins: int = 10, sample_weight: Any = None, label: Any = None
 ) -> dict[str, FloatArray]:
     """Confidence against accuracy, for the bins of ``expected_calibration_error`` that hold rows.
 
@@ -59,6 +59,8 @@ def reliability_curve(
     ----------
     y_true, y_proba, classes, n_bins, sample_weight
         As for ``expected_calibration_error``.
+    label : object, optional
+        A class. The curve is then that of its probability, against the share of rows that are of this class.
 
     Returns
     -------
@@ -71,12 +73,19 @@ def reliability_curve(
     >>> curve = reliability_curve([0, 0, 0, 1], [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4]], n_bins=5)
     >>> curve["confidence"], curve["accuracy"]
     (array([0.6, 0.9]), array([0.5, 1. ]))
+    >>> reliability_curve(["a", "b"], [[0.7, 0.3], [0.3, 0.7]], label="b")["accuracy"]
+    array([0., 1.])
     """
     if n_bins < 1:
         raise ParameterError(f"n_bins={n_bins!r} must be at least 1.")
     proba, column, weight = _checked(y_true, y_proba, classes, sample_weight)
-    confidence = proba.max(axis=1)
-    correct = proba.argmax(axis=1) == column
+    if label is None:
+        confidence, correct = proba.max(axis=1), proba.argmax(axis=1) == column
+    else:
+        labels = (np.unique(np.asarray(y_true)) if classes is None else np.asarray(classes)).tolist()
+        if label not in labels:
+            raise ParameterError(f"label={label!r} is not among the classes.")
+        confidence, correct = proba[:, labels.index(label)], column == labels.index(label)
     bin_ = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
     total = np.bincount(bin_, weight, n_bins)
     used = np.flatnonzero(total)

@@ -1,0 +1,106 @@
+"""``hebnb explain``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from hebnb.cli import options
+from hebnb.cli.console import lines_up, number, out, print_json, shown
+from hebnb.printable import visible
+
+_WIDEST_BAR = 12
+
+
+def explain(
+    model: options.ModelFile,
+    table: options.TableSource,
+    row: Annotated[int, typer.Option("--row", "-r", min=0, help="Number of the row, counted from 0.")] = 0,
+    class_: Annotated[
+        str | None, typer.Option("--class", metavar="LABEL", help="Class to argue for; by default the most probable.")
+    ] = None,
+    missing_value: options.Gap = None,
+    format: options.Format = None,  # noqa: A002
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show why a row gets its prediction: what every feature adds to the log-odds of a class.
+
+    With more than two classes the odds are against the geometric mean of the others. Shrinkage is the share of the
+    prior in the probabilities behind a push: near 0 it is the data that speaks, near 1 the prior.
+
+    For example:
+
+      hebnb explain model.skops flights.csv --row 17
+
+      hebnb explain model.skops flights.csv --row 17 --class late --json
+    """
+    from scipy.special import softmax
+
+    from hebnb import errors
+    from hebnb.cli.matching import features, matched
+    from hebnb.errors import InputError
+    from hebnb.explain import pushes
+    from hebnb.persistence import load
+    from hebnb.tabular_files import open_table
+
+    loaded = load(model)
+    labels = [str(label) for label in loaded.classes_.tolist()]
+    if class_ is not None and class_ not in labels:
+        raise errors.unknown_name("--class", class_, labels)
+    with open_table(table, kind=options.kind(format), gap=missing_value) as found:
+        opened = matched(found, loaded)
+        rows = opened.slice(row, 1)
+        if not rows.num_rows:
+            raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")
+    explanation = loaded._explanation(features(rows, loaded))
+    proba = softmax(explanation.evidence.scores, axis=1)[0]
+    c = labels.index(class_) if class_ is not None else int(proba.argmax())
+    lines = pushes(explanation, 0, c)
+    total = sum(line.log_odds for line in lines)
+    if json:
+        print_json(
+            {
+                "row": row,
+                "class": labels[c],
+                "log_odds": total,
+                "probabilities": dict(zip(labels, proba.tolist(), strict=True)),
+                "evidence": [vars(line) for line in lines],
+            }
+        )
+        return
+    console = out()
+    console.print(Text(f"Row {row}: {_probabilities(labels, proba)}"))
+    console.print(Text(f"Log-odds of {visible(labels[c], 40)}, and what makes them:\n"))
+    widest = max(abs(line.log_odds) for line in lines) or 1.0
+    cells: list[list[Text | str]] = [
+        [
+            shown(line.feature),
+            "" if line.count is None else shown(line.value),
+            number(line.log_odds, sign=True),
+            _bar(line.log_odds / widest),
+            "" if line.count is None else f"{line.count:,.0f}",
+            "" if line.shrinkage is None else f"{line.shrinkage:.0%}",
+        ]
+        for line in lines
+    ]
+    cells.append([Text("sum", style="bold"), "", number(total, sign=True), "", "", ""])
+    columns = [("feature", "left"), ("value", "left"), ("log-odds", "right"), ("", "left"),
+               (f"rows of {labels[c]}", "right"), ("shrinkage", "right")]  # fmt: skip
+    console.print(lines_up(columns, cells))
+
+
+def _bar(share: float) -> Text:
+    """A bar to the left or right of a middle line."""
+    if not abs(share) <= 1:
+        return Text("")
+    length = round(abs(share) * _WIDEST_BAR)
+    left, right = ("█" * length, "") if share < 0 else ("", "█" * length)
+    return Text.assemble((left.rjust(_WIDEST_BAR), "red"), "│", (right.ljust(_WIDEST_BAR), "green"))
+
+
+def _probabilities(labels: list[str], proba: Any) -> str:
+    order = proba.argsort()[::-1][:5].tolist()
+    return ", ".join(f"{visible(labels[c], 40)} {proba[c]:.1%}" for c in order)

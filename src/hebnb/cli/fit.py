@@ -1,0 +1,88 @@
+"""``hebnb fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hebnb.cli import options
+from hebnb.cli.console import number, print_json, say, size_of
+from hebnb.printable import visible
+
+
+def fit(
+    table: options.TableSource,
+    target: options.Target = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")
+    ] = "model.skops",
+    method: Annotated[str, typer.Option("--method", "-m", metavar="NAME", help=options.METHOD_HELP)] = "NB+loo",
+    features: options.Features = None,
+    drop: options.Drop = None,
+    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="How often each row counts.")] = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    bins: options.Bins = 10,
+    max_categories: Annotated[
+        int | None, typer.Option("--max-categories", min=1, help="Keep the most frequent categories of a column only.")
+    ] = None,
+    missing_value: options.Gap = None,
+    format: options.Format = None,  # noqa: A002
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Learn to predict a column of a table, and write the model to a file.
+
+    For example:
+
+      hebnb fit flights.csv --target arrival -o model.skops
+
+      hebnb fit 'clicks-*.parquet' --target clicked --drop id --method AODE+loo
+
+      zcat data.csv.gz | hebnb fit - --target y --categorical zip
+    """
+    from hebnb.files import refuse_existing
+    from hebnb.labelled import Labelled, require_target
+    from hebnb.methods import method as method_of
+    from hebnb.persistence import save
+    from hebnb.tabular_files import open_table
+
+    chosen = method_of(method)
+    model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)
+    refuse_existing(Path(output), overwrite=overwrite)
+    with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
+        target = require_target(target, opened)
+        rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
+        with options.busy(f"learning from {rows.n_rows:,} rows"):
+            rows.fit(model)
+    save(model, output)
+    counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
+    left_out_loss = getattr(model, "loo_log_loss_", None)
+    if json:
+        print_json(
+            {
+                "model": output,
+                "method": chosen.name,
+                "target": target,
+                "rows": rows.n_rows,
+                "rows_without_label": rows.unlabelled,
+                "features": rows.features,
+                "classes": counts,
+                "leave_one_out_log_loss": left_out_loss,
+            }
+        )
+        return
+    shown = ", ".join(f"{visible(label, 40)} {count:,.0f}" for label, count in list(counts.items())[:10])
+    more = f" and {len(counts) - 10} more classes" if len(counts) > 10 else ""
+    say(f"{chosen.name}, {chosen.summary}, learned {visible(target, 40)} from {len(rows.features)} columns of "
+        f"{rows.n_rows:,} rows: {shown}{more}.")  # fmt: skip
+    if rows.unlabelled:
+        say(f"{rows.unlabelled:,} rows without a label were left out.")
+    for name, dropped in model.dropped_.items():
+        say(f"Column {visible(str(name), 40)!r}: {dropped['categories']:,.0f} rare categories were left out.")
+    if left_out_loss is not None:
+        say(f"Leave-one-out log-loss {number(left_out_loss, 4)}: about what new rows will see.")
+    say(f"{output} ({size_of(output)})")

@@ -1,0 +1,144 @@
+"""``hebnb report``."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from hebnb.cli import options
+from hebnb.cli.console import lines_up, number, out, print_json, progress, size_of
+from hebnb.printable import visible
+
+_FLIGHTS = "flights"
+_DEFAULT = "hebnb-report"
+
+
+def report(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]", help="A file, a quoted glob or -, as for fit; by default flights that come along."
+        ),
+    ] = None,
+    target: options.Target = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help=f"Where the page goes; by default {_DEFAULT}.html."),
+    ] = None,
+    model_file: Annotated[
+        str | None, typer.Option("--model", metavar="FILE", help="Where the best model goes, for predict and export.")
+    ] = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    bins: options.Bins = 10,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of parts of the cross-validation.")] = 5,
+    max_rows: Annotated[
+        int, typer.Option("--max-rows", min=10, help="Compare on a random sample of at most so many rows.")
+    ] = 100_000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of folds and samples.")] = 0,
+    missing_value: options.Gap = None,
+    format: options.Format = None,  # noqa: A002
+    overwrite: options.Overwrite = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Compare methods on a table, learn with the best, and write a page that shows what was learned.
+
+    The page is one HTML file. It needs no network; open it, mail it, keep it.
+
+    For example:
+
+      hebnb report
+
+      hebnb report adult.csv --target income --drop fnlwgt
+
+      hebnb report 'clicks-*.parquet' --target clicked -o clicks.html --model clicks.skops
+    """
+    from hebnb.files import refuse_existing, written_whole
+    from hebnb.labelled import Labelled, require_target
+    from hebnb.persistence import save
+    from hebnb.report.build import bundled_flights, made
+    from hebnb.tabular_files import open_table
+
+    path = Path(output) if output is not None else _free_name()
+    for place in [path, *([Path(model_file)] if model_file else [])]:
+        refuse_existing(place, overwrite=overwrite)
+    source, name = (table, table) if table is not None else (bundled_flights(), _FLIGHTS)
+    if table is None:
+        target = target or "arrival"
+    with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
+        rows = Labelled.of(opened, require_target(target, opened), features=features or (), drop=drop or ())
+        with progress() as bars:
+            page, model = made(
+                rows, Path(name).name if name != "-" else "the table", options.reading(categorical, numeric, bins),
+                folds=folds, max_rows=max_rows, seed=seed, bars=bars,
+            )  # fmt: skip
+    with written_whole(path, overwrite=True) as partial:
+        partial.write_text(page.html, encoding="utf-8")
+    if model_file is not None:
+        save(model, model_file)
+    if json:
+        print_json(_summary(page, path, model_file))
+    else:
+        _print(page, path, model_file)
+    if show:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _free_name() -> Path:
+    """The default name, or the first with a number that is not taken."""
+    names = (Path(f"{_DEFAULT}{'' if n == 1 else f'-{n}'}.html") for n in count(1))
+    return next(name for name in names if not name.exists())
+
+
+def _summary(page: Any, path: Path, model_file: str | None) -> dict[str, Any]:
+    comparison = page.contents.comparison
+    return {
+        "report": str(path),
+        "model": model_file,
+        "verdict": page.contents.verdict,
+        "best": comparison.best.method.name,
+        "rows": page.contents.n_rows,
+        "compared_rows": page.contents.compared_rows,
+        "folds": comparison.folds,
+        "methods": {result.method.name: result.measures | {"seconds": result.seconds} for result in comparison.results},
+        "refused": comparison.refused,
+        "notes": page.contents.notes,
+    }
+
+
+def _print(page: Any, path: Path, model_file: str | None) -> None:
+    contents = page.contents
+    console = out()
+    what = f"{contents.target} from {len(page.contents.explorer['features'])} columns of {contents.n_rows:,} rows"
+    console.print(Text(f"{contents.source}: {what}, {contents.comparison.folds}-fold cross-validation\n"))
+    measures = list(contents.comparison.best.measures)
+    lines: list[list[Text | str]] = [
+        [
+            Text(("→ " if result is contents.comparison.best else "  ") + result.method.name),
+            *(number(result.measures[name], 4) for name in measures),
+            number(result.seconds, 2),
+        ]
+        for result in contents.comparison.results
+    ]
+    headings = [("  method", "left"), *((name, "right") for name in measures), ("seconds", "right")]
+    console.print(lines_up(headings, lines))
+    console.print()
+    for name, reason in contents.comparison.refused.items():
+        console.print(Text(f"{name} was left out: {visible(reason, 300)}"), soft_wrap=True)
+    for note in contents.notes:
+        console.print(Text(note), soft_wrap=True)
+    console.print(Text(contents.verdict))
+    console.print()
+    if model_file:
+        console.print(Text(f"Model:  {model_file} ({size_of(model_file)})"), soft_wrap=True)
+    console.print(Text(f"Report: {path} ({size_of(path)})"), soft_wrap=True)

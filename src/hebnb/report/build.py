@@ -1,0 +1,90 @@
+"""From rows with labels to the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from hebnb.arrays import Array
+from hebnb.document import Model
+from hebnb.labelled import Labelled
+from hebnb.methods import METHODS
+from hebnb.report.comparison import compare
+from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes, fits_page
+from hebnb.report.page import render
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and what it says."""
+
+    contents: Contents
+    html: str
+
+
+def bundled_flights() -> str:
+    """The path of the flights that come with the package."""
+    return str(resources.files("hebnb") / "data" / "flights.csv.gz")
+
+
+def made(
+    rows: Labelled,
+    name: str,
+    parameters: dict[str, Any],
+    *,
+    folds: int,
+    max_rows: int,
+    seed: int,
+    bars: Any,
+) -> tuple[Page, Model]:
+    """Compare the methods, fit the best on all rows, and make the page.
+
+    Parameters
+    ----------
+    rows : Labelled
+    name : str
+        What the page calls the table.
+    parameters : dict
+        How columns are read.
+    folds, max_rows, seed : int
+        Of the cross-validation.
+    bars : rich.progress.Progress
+    """
+    notes = []
+    if rows.unlabelled:
+        notes.append(f"{rows.unlabelled:,} rows without a label were left out.")
+    compared = rows
+    if rows.n_rows > max_rows:
+        notes.append(f"Methods were compared on {max_rows:,} rows drawn at random; the best learned from all.")
+        compared = rows.sample(max_rows, seed)
+    X, labels, _ = compared.collect()
+    y = as_labels(labels)
+    task = bars.add_task("comparing", total=folds * len(METHODS))
+    comparison = compare(
+        X, y, parameters, folds=folds, random_state=seed,
+        advance=lambda method: bars.update(task, advance=1, description=f"comparing {method}"),
+    )  # fmt: skip
+    task = bars.add_task("learning from all rows", total=2)
+    best = rows.fit(comparison.best.method.model(**parameters))
+    bars.advance(task)
+    explored = comparison.best.method.name, best
+    if not fits_page(best):
+        explored = "NB+loo", rows.fit(METHODS["NB+loo"].model(**parameters))
+        notes.append(f"The tables of {comparison.best.method.name} are too large for a page; the explorer has NB+loo.")
+    notes += explorer_notes(explored[1])
+    drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
+    codes = explored[1]._encoded(X.take(drawn))
+    places = explored[1].counts_.classes.codes_of(y[drawn])
+    page = contents(name, rows.target, comparison, best, explored=explored, examples=(codes, places), notes=notes)
+    bars.advance(task)
+    return Page(page, render(page)), best
+
+
+def as_labels(labels: Any) -> Array:
+    """Labels of an Arrow column as an array of plain values of one type."""
+    values = labels.to_pylist()
+    array = np.array(values)
+    return array if array.dtype.kind in "biuf" else np.array(values, dtype=object)

@@ -1,0 +1,155 @@
+"""The methods compared by cross-validation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from hebnb.arrays import Array, FloatArray
+from hebnb.errors import HebnbError, InputError
+from hebnb.methods import METHODS, Classifier, Method
+from hebnb.metrics import brier_score_macro, expected_calibration_error
+
+# How the measures are called, and whether less is better.
+MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a method did.
+
+    Parameters
+    ----------
+    method : Method
+    proba : array of shape (S, C)
+        The probabilities of all rows, each from a model that had not seen the row.
+    measures : dict of str to float
+    seconds : float
+        Time to learn and predict, all folds together.
+    """
+
+    method: Method
+    proba: FloatArray
+    measures: dict[str, float]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How all methods did.
+
+    Parameters
+    ----------
+    labels : array of shape (S,)
+        The truth, of the rows compared on.
+    classes : array of shape (C,)
+    results : list of Result
+        In the order of ``METHODS``.
+    refused : dict of str to str
+        Methods that could not be used on this table, and why.
+    folds : int
+    """
+
+    labels: Array
+    classes: Array
+    results: list[Result]
+    refused: dict[str, str]
+    folds: int
+
+    @property
+    def best(self) -> Result:
+        """The method of least log-loss."""
+        return min(self.results, key=lambda result: result.measures["log-loss"])
+
+    def result(self, name: str) -> Result | None:
+        """That of a method."""
+        return next((result for result in self.results if result.method.name == name), None)
+
+    @property
+    def majority(self) -> float:
+        """The accuracy of always saying the most frequent class."""
+        _, counts = np.unique(self.labels, return_counts=True)
+        return float(counts.max() / len(self.labels))
+
+    def calibration_floor(self, random_state: int = 0, draws: int = 20) -> float:
+        """The calibration error that the best method would show by chance, were its probabilities perfect."""
+        random = np.random.default_rng(random_state)
+        proba = self.best.proba
+        steps = proba.cumsum(axis=1)
+        drawn = [
+            self.classes[(random.random((len(proba), 1)) * steps[:, -1:] > steps).sum(axis=1)] for _ in range(draws)
+        ]
+        return float(np.mean([expected_calibration_error(y, proba, classes=self.classes) for y in drawn]))
+
+
+def compare(
+    X: Any,
+    y: Array,
+    parameters: dict[str, Any],
+    *,
+    folds: int = 5,
+    random_state: int = 0,
+    advance: Callable[[str], None] = lambda _: None,
+) -> Comparison:
+    """Cross-validate every method.
+
+    Parameters
+    ----------
+    X : table with ``take`` of row numbers, such as a PyArrow table
+    y : array of shape (S,)
+    parameters : dict
+        How columns are read, for every method.
+    folds : int
+    random_state : int
+        Seed of the folds.
+    advance : function
+        Called with the name of a method after each of its folds.
+    """
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    folds = int(min(folds, counts.max()))
+    split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+        parts = list(split.split(codes, codes))
+    results, refused = [], {}
+    for method in METHODS.values():
+        began = time.perf_counter()
+        proba = np.zeros((len(y), len(classes)))
+        try:
+            for train, test in parts:
+                model = _fitted(method.model(**parameters), X.take(train), y[train])
+                # A class whose rows are all in this fold is not known to the model.
+                proba[np.ix_(test, np.searchsorted(classes, model.classes_))] = model.predict_proba(X.take(test))
+                advance(method.name)
+        except HebnbError as error:
+            refused[method.name] = str(error).split("\n")[0]
+            continue
+        seconds = time.perf_counter() - began
+        results.append(Result(method, proba, _measures(y, proba, classes), seconds))
+    if not results:
+        raise InputError(next(iter(refused.values())))
+    return Comparison(y, classes, results, refused, folds)
+
+
+def _fitted(model: Classifier, X: Any, y: Array) -> Classifier:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of columns that are all gaps in this fold
+        return model.fit(X, y)
+
+
+def _measures(y: Array, proba: FloatArray, classes: Array) -> dict[str, float]:
+    score = proba[:, 1] if len(classes) == 2 else proba
+    return {
+        "log-loss": float(log_loss(y, proba, labels=classes)),
+        "Brier": brier_score_macro(y, proba, classes=classes),
+        "ECE": expected_calibration_error(y, proba, classes=classes),
+        "accuracy": float(accuracy_score(y, classes[proba.argmax(axis=1)])),
+        "AUC": float(roc_auc_score(y, score, multi_class="ovr", average="macro", labels=classes)),
+    }

@@ -1,0 +1,193 @@
+"""What the page says: numbers from the comparison and from the best model, nothing drawn yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.document import Model
+from hebnb.metrics import reliability_curve
+from hebnb.naive_bayes import NaiveBayes
+from hebnb.printable import visible
+from hebnb.report.comparison import MEASURES, Comparison, Result
+from hebnb.report.explorer import MOST_CHOICES, MOST_PAIRS, explorer_data, pairs_of
+from hebnb.summary import FeatureSummary, Telling, feature_summaries, telling_categories
+
+# More than these are left out of tables and small drawings; the page says so.
+MOST_FEATURES = 60
+MOST_CLASSES = 12
+# Rows that the explorer can be filled with.
+EXAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything on the page.
+
+    Parameters
+    ----------
+    source, target : str
+        The table, and its column that is predicted.
+    n_rows, compared_rows : int
+        Rows learned from, and rows of the cross-validation.
+    notes : list of str
+        What a reader has to know about how the numbers came about.
+    classes : list of (label, share)
+    comparison : Comparison
+    verdict : str
+    curves : dict of str to dict
+        Reliability before and after.
+    class_curves : list of (label, dict)
+        Calibration per class, where there are more than two.
+    features : list of FeatureSummary
+        By mutual information.
+    telling : dict of int to Telling
+        By position in ``features``.
+    explorer : dict
+    explorer_model : str
+        Which model the explorer has.
+    """
+
+    source: str
+    target: str
+    n_rows: int
+    compared_rows: int
+    notes: list[str]
+    classes: list[tuple[str, float]]
+    comparison: Comparison
+    verdict: str
+    curves: dict[str, dict[str, FloatArray]]
+    class_curves: list[tuple[str, dict[str, FloatArray]]]
+    features: list[FeatureSummary]
+    telling: list[Telling]
+    explorer: dict[str, Any]
+    explorer_model: str
+
+
+def contents(
+    source: str,
+    target: str,
+    comparison: Comparison,
+    model: Model,
+    *,
+    explored: tuple[str, Model],
+    examples: tuple[list[IntArray], IntArray],
+    notes: list[str],
+) -> Contents:
+    """Put the page's numbers together.
+
+    Parameters
+    ----------
+    source, target : str
+    comparison : Comparison
+    model : NaiveBayes or AODE
+        The best method, fitted on all rows.
+    explored : (str, NaiveBayes or AODE)
+        The name and the model that the explorer has.
+    examples : (codes, labels)
+        Some rows, for the explorer.
+    notes : list of str
+    """
+    best = comparison.best
+    count = model.class_count_
+    shares = [(visible(str(label), 60), float(n / count.sum())) for label, n in zip(model.classes_, count, strict=True)]
+    before = comparison.result("Laplace")
+    curves = {result.method.name: _curve(comparison, result) for result in (before, best) if result is not None}
+    # Smoothing is shown for naive Bayes, whichever the best is: its concentrations belong to single features.
+    plain = feature_summaries(NaiveBayes().fit_counts(model.counts_))
+    own = feature_summaries(model)
+    order = sorted(range(len(own)), key=lambda f: -own[f].information)[:MOST_FEATURES]
+    merged = [_with_weights(plain[f], own[f]) for f in order]
+    return Contents(
+        source=visible(source, 200),
+        target=visible(target, 60),
+        n_rows=round(float(count.sum())),
+        compared_rows=len(comparison.labels),
+        notes=notes,
+        classes=shares,
+        comparison=comparison,
+        verdict=verdict(comparison),
+        curves=curves,
+        class_curves=_class_curves(comparison),
+        features=merged,
+        telling=[telling_categories(model, f) for f in order],
+        explorer=explorer_data(explored[1], *examples),
+        explorer_model=explored[0],
+    )
+
+
+def fits_page(model: Model) -> bool:
+    """Whether a model's tables are small enough for the page."""
+    return pairs_of(model) <= MOST_PAIRS
+
+
+def verdict(comparison: Comparison) -> str:
+    """What it comes to, in a sentence or two without jargon."""
+    best = comparison.best
+    error, right = best.measures["ECE"], best.measures["accuracy"]
+    honest = max(2 * comparison.calibration_floor(), 0.02)
+    if error <= honest:
+        opening = "The probabilities can be taken at their word"
+    elif error <= 2.5 * honest:
+        opening = "The probabilities are a little off"
+    else:
+        opening = "The probabilities should not be taken at their word"
+    sentence = f"{opening}: on average they miss by {100 * error:.1f} percentage points"
+    before = comparison.result("Laplace")
+    if before is not None and before is not best:
+        sentence += f", where textbook naive Bayes misses by {100 * before.measures['ECE']:.1f}"
+    sentence += f". The best guess is right for {100 * right:.0f} rows in 100"
+    labels, counts = np.unique(comparison.labels, return_counts=True)
+    label = visible(str(labels[counts.argmax()]), 40)
+    gain = right - comparison.majority
+    common = f"always saying “{label}” would be right for {100 * comparison.majority:.0f}"
+    if gain >= 0.005:
+        return f"{sentence}; {common}."
+    return f"{sentence}; {common}, so it is worth using for its probabilities, not for its guesses."
+
+
+def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """The comparison as lines of a table, with a mark where a method is best."""
+    best = {
+        name: (min if lower else max)(result.measures[name] for result in comparison.results)
+        for name, lower in MEASURES.items()
+    }
+    return [
+        {
+            "name": result.method.name,
+            "summary": result.method.summary,
+            "chosen": result is comparison.best,
+            "seconds": result.seconds,
+            "measures": {name: (value, value == best[name]) for name, value in result.measures.items()},
+        }
+        for result in comparison.results
+    ]
+
+
+def _curve(comparison: Comparison, result: Result, label: Any = None) -> dict[str, FloatArray]:
+    return reliability_curve(comparison.labels, result.proba, classes=comparison.classes, label=label)
+
+
+def _class_curves(comparison: Comparison) -> list[tuple[str, dict[str, FloatArray]]]:
+    """Of the most frequent classes, where there are more than two."""
+    if len(comparison.classes) <= 2:
+        return []
+    counts = np.array([np.count_nonzero(comparison.labels == label) for label in comparison.classes])
+    order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    labels: Array = comparison.classes[order]
+    return [(visible(str(label), 40), _curve(comparison, comparison.best, label)) for label in labels.tolist()]
+
+
+def _with_weights(plain: FeatureSummary, own: FeatureSummary) -> FeatureSummary:
+    return FeatureSummary(**(vars(plain) | {"weight": own.weight, "parent_weight": own.parent_weight}))
+
+
+def explorer_notes(model: Model) -> list[str]:
+    """What the explorer leaves out."""
+    sizes = [feature.size for feature in model.counts_.vocabulary.features]
+    if max(sizes) <= MOST_CHOICES:
+        return []
+    return [f"The explorer offers the {MOST_CHOICES:,} most frequent categories of a column."]

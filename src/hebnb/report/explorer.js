@@ -1,0 +1,288 @@
+"use strict";
+// The explorer: predicts from the model's counts as the library does, and shows every feature's part in it.
+(async () => {
+  const $ = (id) => document.getElementById(id);
+  const data = JSON.parse($("model").textContent);
+  const C = data.classes.length, F = data.features.length;
+  const starts = [0];
+  for (const feature of data.features) starts.push(starts.at(-1) + feature.labels.length);
+  const W = starts[F];
+
+  if (typeof DecompressionStream === "undefined") {
+    $("status").textContent = "The explorer needs a newer browser.";
+    return;
+  }
+
+  // Arrays come deflated, with bytes of equal weight side by side.
+  const unpack = async ({ kind, bytes }) => {
+    const packed = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const width = Number(kind[1]), n = planes.length / width, whole = new Uint8Array(planes.length);
+    for (let i = 0; i < n; i++) for (let b = 0; b < width; b++) whole[i * width + b] = planes[b * n + i];
+    return new { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array }[kind](whole.buffer);
+  };
+  for (const [name, value] of Object.entries(data)) {
+    if (value !== null && typeof value === "object" && "bytes" in value) data[name] = await unpack(value);
+  }
+
+  // The model. A code is the place of a value among its feature's choices; −1 says nothing.
+  const smoothed = (n, total, mean, m) => Math.log((n + m * mean) / (total + m));
+  const silent = (f, v) => v < 0 || data.mean[starts[f] + v] === 0;
+  const single = (f, v, c) => silent(f, v) ? 0
+    : smoothed(data.count[(starts[f] + v) * C + c], data.total[f * C + c], data.mean[starts[f] + v], data.m[f * C + c]);
+  const perClass = (make) => Array.from({ length: C }, (_, c) => make(c));
+  const perFeature = (make) => Array.from({ length: F }, (_, f) => perClass((c) => make(f, c)));
+  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+  let keys = null, parentAt = null;
+  if (data.pairStep) {
+    keys = new Float64Array(data.pairStep.length);
+    for (let k = 0, key = 0; k < keys.length; k++) keys[k] = key += data.pairStep[k];
+    // Totals are kept for the values of features that are a parent of some other.
+    parentAt = new Map();
+    let at = 0;
+    data.used.forEach((row, f) => {
+      if (row.some(Boolean)) { parentAt.set(f, at); at += data.features[f].labels.length; }
+    });
+  }
+  const pairAt = (p, q) => {
+    const wanted = Math.min(p, q) * W + Math.max(p, q);
+    let low = 0, high = keys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (keys[middle] < wanted) low = middle + 1; else high = middle;
+    }
+    return keys[low] === wanted ? low : -1;
+  };
+  const child = (i, u, j, v, c) => {
+    if (silent(j, v)) return 0;
+    const pair = pairAt(starts[i] + u, starts[j] + v);
+    const total = data.pairTotal[((parentAt.get(i) + u) * F + j) * C + c];
+    return smoothed(pair < 0 ? 0 : data.pairCount[pair * C + c], total, data.mean[starts[j] + v], data.pairM[(i * F + j) * C + c]);
+  };
+  const inEffect = (i, u) => u >= 0 && data.mayBeParent[starts[i] + u] === 1;
+  const ofParent = (i, codes) => perFeature((f, c) => {
+    const u = codes[i];
+    if (f === i) {
+      const imaginary = C * data.features[i].size;
+      return Math.log((data.count[(starts[i] + u) * C + c] + 1) / (data.rows + imaginary)) - data.logPrior[c];
+    }
+    return data.used[i][f] ? child(i, u, f, codes[f], c) : single(f, codes[f], c);
+  });
+
+  // Prior and parts of all features; they add up to the score of every class.
+  const evidence = (codes) => {
+    const alone = perFeature((f, c) => single(f, codes[f], c));
+    if (data.kind === "naive Bayes") {
+      return {
+        prior: perClass((c) => data.logPrior[c] + data.offsets[c]),
+        parts: perFeature((f, c) => data.weights[f] * alone[f][c]),
+        averaging: perClass(() => 0),
+      };
+    }
+    const effective = data.parents.map((i) => inEffect(i, codes[i]));
+    const estimates = data.parents.map((i, place) => effective[place] ? ofParent(i, codes) : alone);
+    if (data.kind === "pool") {
+      const w = data.parentWeights, ofPrior = w.length ? sum(w) : 1;
+      return {
+        prior: perClass((c) => ofPrior * data.logPrior[c] + data.offsets[c]),
+        parts: perFeature((f, c) => data.weights[f] * alone[f][c] + sum(estimates.map((part, p) => w[p] * part[f][c]))),
+        averaging: perClass(() => 0),
+      };
+    }
+    const counted = estimates.filter((_, place) => effective[place]);
+    if (!counted.length) return { prior: [...data.logPrior], parts: alone, averaging: perClass(() => 0) };
+    const scores = counted.map((part) => perClass((c) => data.logPrior[c] + sum(part.map((of) => of[c]))));
+    const shares = perClass((c) => softmax(scores.map((score) => score[c])));
+    return {
+      prior: [...data.logPrior],
+      parts: perFeature((f, c) => sum(counted.map((part, p) => shares[c][p] * part[f][c]))),
+      averaging: perClass((c) => sum(shares[c].map((r) => r > 0 ? -r * Math.log(r) : 0)) - Math.log(counted.length)),
+    };
+  };
+  const softmax = (scores) => {
+    const most = Math.max(...scores), powers = scores.map((score) => Math.exp(score - most)), total = sum(powers);
+    return powers.map((power) => power / total);
+  };
+  // Of one class against the geometric mean of the others.
+  const against = (scores, c) => C === 1 ? 0 : scores[c] - (sum(scores) - scores[c]) / (C - 1);
+
+  // The state, and what is on the page.
+  const state = { codes: Array(F).fill(-1), chosen: 0 };
+  const NONE = "not given", GAP = "missing";
+  const shown = (f, v) => v < 0 ? "" : data.features[f].labels[v] ?? GAP;
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  const probabilityRows = data.classes.map((label, c) => {
+    const bar = make("span"), value = make("output");
+    const row = make("div", { class: "probability" },
+      make("bdi", { class: "label", title: label }, label), make("span", { class: "track" }, bar), value);
+    $("probabilities").append(row);
+    $("class").append(make("option", { value: c }, label));
+    return { row, bar, value };
+  });
+
+  const line = (label, control, extra = "") => {
+    const bar = make("span"), value = make("output");
+    const row = make("div", { class: `push ${extra}` }, label, control, make("span", { class: "scale", "aria-hidden": "true" }, bar), value);
+    $("pushes").append(row);
+    return { row, bar, value };
+  };
+  const text = (content) => make("span", { class: "label" }, content);
+  const priorLine = line(text("prior"), make("span", { class: "soft" }, "before any value"));
+  const featureLines = data.features.map((feature, f) => {
+    const label = make("label", { class: "label", for: `value-${f}` }, make("bdi", {}, feature.name));
+    return line(label, combobox(f));
+  });
+  const averagingLine = data.kind === "mean"
+    ? line(text("averaging"), make("span", { class: "soft" }, "what a mean of estimates adds")) : null;
+  const sumLine = line(text("sum"), make("span", {}, ""), "sum");
+  sumLine.bar.parentElement.style.visibility = "hidden";
+
+  // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave.
+  function combobox(f) {
+    const labels = data.features[f].labels, most = 60;
+    const input = make("input", {
+      id: `value-${f}`, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder: NONE,
+      "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`,
+    });
+    const list = make("ul", { id: `list-${f}`, role: "listbox", hidden: "", "aria-label": data.features[f].name });
+    let found = [], active = -1;
+    const rows = (v) => sum(perClass((c) => data.count[(starts[f] + v) * C + c]));
+    const close = () => {
+      list.hidden = true;
+      input.setAttribute("aria-expanded", "false");
+      input.removeAttribute("aria-activedescendant");
+      input.value = shown(f, state.codes[f]);
+    };
+    const choose = (v) => { state.codes[f] = v; close(); update(); };
+    const mark = (place) => {
+      active = place;
+      [...list.querySelectorAll("[role=option]")].forEach((option, n) => {
+        option.setAttribute("aria-selected", n === active ? "true" : "false");
+        if (n === active) { input.setAttribute("aria-activedescendant", option.id); option.scrollIntoView({ block: "nearest" }); }
+      });
+    };
+    const open = (filter) => {
+      const wanted = filter.toLowerCase();
+      found = [-1];
+      const starting = [], containing = [];
+      for (let v = 0; v < labels.length; v++) {
+        const label = (labels[v] ?? GAP).toLowerCase();
+        if (!wanted || label.startsWith(wanted)) starting.push(v);
+        else if (label.includes(wanted)) containing.push(v);
+      }
+      const all = starting.concat(containing);
+      found = (wanted ? [] : [-1]).concat(all.slice(0, most));
+      list.replaceChildren(...found.map((v, n) => {
+        const option = make("li", { role: "option", id: `option-${f}-${n}`, "aria-selected": "false" },
+          make("span", {}, v < 0 ? NONE : shown(f, v)), make("span", {}, v < 0 ? "" : rows(v).toLocaleString("en")));
+        option.addEventListener("mousedown", (event) => { event.preventDefault(); choose(v); });
+        return option;
+      }));
+      if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} more: type to narrow down`));
+      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, "no such value was seen: it says nothing"));
+      list.hidden = false;
+      input.setAttribute("aria-expanded", "true");
+      mark(filter ? (found.length ? 0 : -1) : Math.max(found.indexOf(state.codes[f]), 0));
+    };
+    input.addEventListener("focus", () => input.select());
+    input.addEventListener("click", () => { if (list.hidden) open(""); });
+    input.addEventListener("input", () => open(input.value));
+    input.addEventListener("blur", close);
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        if (list.hidden) open("");
+        else mark((active + (event.key === "ArrowDown" ? 1 : -1) + found.length) % Math.max(found.length, 1));
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        // A value that was never seen says as much as none.
+        if (!list.hidden) choose(input.value === "" && active <= 0 ? -1 : found[active] ?? -1);
+      } else if (event.key === "Escape") close();
+    });
+    return make("div", { class: "combobox" }, input, list);
+  }
+
+  const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
+  const place = (at, value, scale) => {
+    const width = 50 * Math.min(Math.abs(value) / scale, 1);
+    at.bar.className = value < 0 ? "against" : "for";
+    at.bar.style.left = `${value < 0 ? 50 - width : 50}%`;
+    at.bar.style.width = `${width}%`;
+    at.value.textContent = signed(value);
+    at.value.dataset.value = value;
+  };
+
+  function update() {
+    const { prior, parts, averaging } = evidence(state.codes);
+    const scores = perClass((c) => prior[c] + averaging[c] + sum(parts.map((part) => part[c])));
+    const probabilities = softmax(scores), c = state.chosen;
+    probabilityRows.forEach(({ row, bar, value }, n) => {
+      row.classList.toggle("chosen", n === c);
+      bar.style.width = `${100 * probabilities[n]}%`;
+      value.textContent = `${(100 * probabilities[n]).toFixed(1)} %`;
+      value.dataset.value = probabilities[n];
+    });
+    const pushes = parts.map((part) => against(part, c)), first = against(prior, c);
+    const scale = Math.max(2, Math.abs(first), ...pushes.map(Math.abs));
+    place(priorLine, first, scale);
+    featureLines.forEach((at, f) => place(at, pushes[f], scale));
+    if (averagingLine) place(averagingLine, against(averaging, c), scale);
+    place(sumLine, against(scores, c), scale);
+  }
+  const fill = () => data.features.forEach((_, f) => { $(`value-${f}`).value = shown(f, state.codes[f]); });
+  const load = (codes) => { state.codes = codes; fill(); update(); };
+  const example = (n) => Array.from({ length: F }, (_, f) => data.examples[n * F + f] - 1);
+  const say = (message) => { $("status").textContent = message; $("link").hidden = true; };
+
+  // A link holds the class and the place of every value.
+  const written = () => `#explorer=${state.chosen}:${state.codes.map((v) => v < 0 ? "" : v).join(".")}`;
+  const read = (hash) => {
+    const found = /^#explorer=(\d+):([\d.]*)$/.exec(hash);
+    if (!found) return false;
+    const codes = found[2].split(".").map((v) => v === "" ? -1 : Number(v));
+    const fits = codes.length === F && Number(found[1]) < C && codes.every((v, f) => v < data.features[f].labels.length);
+    if (!fits) { say("The link does not fit this page."); return false; }
+    state.chosen = Number(found[1]);
+    $("class").value = state.chosen;
+    load(codes);
+    $("explorer").scrollIntoView();
+    return true;
+  };
+
+  let last = -1;
+  $("random").addEventListener("click", () => {
+    const n = data.exampleLabels.length;
+    let next = Math.floor(Math.random() * n);
+    if (next === last) next = (next + 1) % n;
+    last = next;
+    load(example(next));
+    say(`A row that is in truth ${data.classes[data.exampleLabels[next]]}.`);
+  });
+  $("reset").addEventListener("click", () => { load(Array(F).fill(-1)); say("No value is given: what is left is the prior."); });
+  $("class").addEventListener("change", () => { state.chosen = Number($("class").value); update(); });
+  $("copy").addEventListener("click", async () => {
+    history.replaceState(null, "", written());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say("Link copied.");
+    } catch {
+      say("Copy this link:");
+      $("link").value = location.href;
+      $("link").hidden = false;
+      $("link").select();
+    }
+  });
+  window.addEventListener("hashchange", () => read(location.hash));
+
+  if (!read(location.hash)) load(data.exampleLabels.length ? example(0) : state.codes);
+  if (location.hash === "#explorer") $("explorer").scrollIntoView();
+  document.documentElement.dataset.ready = "true";
+})();
