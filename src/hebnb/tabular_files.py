@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["csv", "tsv", "parquet", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "parquet", "jsonl")
 STANDARD = "-"  # by custom, standard input or output
+FLIGHTS = "@flights"  # a table that comes along, for trying things out
 
 _SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
@@ -132,7 +134,7 @@ def open_table(
     Parameters
     ----------
     source : str
-        A path, a glob such as ``"part-*.csv"``, or ``"-"``.
+        A path, a glob such as ``"part-*.csv"``, ``"-"``, or ``"@flights"``, which comes with the package.
     kind : {"csv", "tsv", "parquet", "jsonl"}, optional
         By default the ending tells, and of standard input the first bytes.
     text : list of str
@@ -222,10 +224,12 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
 
 def _files(source: str) -> list[Path]:
     """The files that a path or a glob means."""
-    path = Path(source)
+    path = Path(str(resources.files("hebnb") / "data" / "flights.csv.gz") if source == FLIGHTS else source)
     if path.is_dir():
         raise InputError(f"{source!r} is a folder.", "Name its files, for example with a glob such as 'folder/*.csv'.")
     if path.exists():
+        if path.is_file() and not path.stat().st_size:
+            raise InputError(f"{source!r} is empty.")
         return [path]
     found = sorted(Path(name) for name in glob.glob(source, recursive=True) if Path(name).is_file())
     if not found:

@@ -18,7 +18,8 @@ from hebnb.version import __version__
 
 app = typer.Typer(
     name="hebnb",
-    help="Classify categorical data with honest probabilities.",
+    help="Classify categorical data with honest probabilities.\n\n"
+    "Exit codes: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -67,10 +68,7 @@ def _options(
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Classify categorical data with honest probabilities.
-
-    Exit codes: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted.
-    """
+    """Options of the program itself."""
 
 
 def main() -> None:

@@ -77,8 +77,10 @@ def fit(
         return
     shown = ", ".join(f"{visible(label, 40)} {count:,.0f}" for label, count in list(counts.items())[:10])
     more = f" and {len(counts) - 10} more classes" if len(counts) > 10 else ""
-    say(f"{chosen.name}, {chosen.summary}, learned {visible(target, 40)} from {len(rows.features)} columns of "
-        f"{rows.n_rows:,} rows: {shown}{more}.")  # fmt: skip
+    say(
+        f"Learned {visible(target, 40)} from {len(rows.features)} columns of {rows.n_rows:,} rows with {chosen.name} "
+        f"({chosen.summary}): {shown}{more}."
+    )
     if rows.unlabelled:
         say(f"{rows.unlabelled:,} rows without a label were left out.")
     for name, dropped in model.dropped_.items():

@@ -13,7 +13,6 @@ from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, progress, size_of
 from hebnb.printable import visible
 
-_FLIGHTS = "flights"
 _DEFAULT = "hebnb-report"
 
 
@@ -64,20 +63,21 @@ def report(
     from hebnb.files import refuse_existing, written_whole
     from hebnb.labelled import Labelled, require_target
     from hebnb.persistence import save
-    from hebnb.report.build import bundled_flights, made
-    from hebnb.tabular_files import open_table
+    from hebnb.report.build import made
+    from hebnb.tabular_files import FLIGHTS, STANDARD, open_table
 
     path = Path(output) if output is not None else _free_name()
     for place in [path, *([Path(model_file)] if model_file else [])]:
         refuse_existing(place, overwrite=overwrite)
-    source, name = (table, table) if table is not None else (bundled_flights(), _FLIGHTS)
-    if table is None:
+    source = table or FLIGHTS
+    if source == FLIGHTS:
         target = target or "arrival"
     with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
         rows = Labelled.of(opened, require_target(target, opened), features=features or (), drop=drop or ())
+        name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars:
             page, model = made(
-                rows, Path(name).name if name != "-" else "the table", options.reading(categorical, numeric, bins),
+                rows, name, options.reading(categorical, numeric, bins),
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars,
             )  # fmt: skip
     with written_whole(path, overwrite=True) as partial:

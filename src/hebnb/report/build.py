@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,6 @@ class Page:
 
     contents: Contents
     html: str
-
-
-def bundled_flights() -> str:
-    """The path of the flights that come with the package."""
-    return str(resources.files("hebnb") / "data" / "flights.csv.gz")
 
 
 def made(

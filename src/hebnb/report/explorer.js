@@ -169,9 +169,8 @@
         if (n === active) { input.setAttribute("aria-activedescendant", option.id); option.scrollIntoView({ block: "nearest" }); }
       });
     };
-    const open = (filter) => {
-      const wanted = filter.toLowerCase();
-      found = [-1];
+    const open = (typed) => {
+      const wanted = (typed ?? "").toLowerCase();
       const starting = [], containing = [];
       for (let v = 0; v < labels.length; v++) {
         const label = (labels[v] ?? GAP).toLowerCase();
@@ -190,21 +189,22 @@
       if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, "no such value was seen: it says nothing"));
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
-      mark(filter ? (found.length ? 0 : -1) : Math.max(found.indexOf(state.codes[f]), 0));
+      // What was typed leads to the first that fits; a list that was only opened, to what is chosen.
+      mark(typed === undefined ? Math.max(found.indexOf(state.codes[f]), 0) : Math.min(found.length, 1) - 1);
     };
     input.addEventListener("focus", () => input.select());
-    input.addEventListener("click", () => { if (list.hidden) open(""); });
+    input.addEventListener("click", () => { if (list.hidden) open(); });
     input.addEventListener("input", () => open(input.value));
     input.addEventListener("blur", close);
     input.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
-        if (list.hidden) open("");
+        if (list.hidden) open();
         else mark((active + (event.key === "ArrowDown" ? 1 : -1) + found.length) % Math.max(found.length, 1));
       } else if (event.key === "Enter") {
         event.preventDefault();
         // A value that was never seen says as much as none.
-        if (!list.hidden) choose(input.value === "" && active <= 0 ? -1 : found[active] ?? -1);
+        if (!list.hidden) choose(found[active] ?? -1);
       } else if (event.key === "Escape") close();
     });
     return make("div", { class: "combobox" }, input, list);
