@@ -78,7 +78,7 @@ def nomogram(model: NaiveBayes, *, label: Any = None, most: int = 12, ax: Any = 
     label : object, optional
         The class; by default the last.
     most : int, default=12
-        Categories named on a line: those with most rows. The others are dots.
+        Categories named on a line at most: the two ends, and where there is room those with most rows.
     ax : matplotlib axes, optional
 
     Returns
@@ -94,16 +94,14 @@ def nomogram(model: NaiveBayes, *, label: Any = None, most: int = 12, ax: Any = 
     points = nomogram_points(model, label)
     names = list(dict.fromkeys(points["feature"].tolist()))
     ax = _axes(ax, (9, 0.75 * len(names) + 1.2))
+    room = 0.05 * float(np.ptp(points["log_odds"])) if names else 0.0
     for place, name in enumerate(names):
         here = points["feature"] == name
         odds, count, values = points["log_odds"][here], points["count"][here], points["value"][here]
         ax.plot(odds, np.full(len(odds), place), "|", color=_FOR, markersize=9)
         if len(odds):
             ax.plot([odds.min(), odds.max()], [place, place], color=_SOFT, linewidth=0.8)
-        named = np.argsort(-count, kind="stable")[:most]
-        # In order along the line, so that neighbours' names stand above and below in turn.
-        for turn, v in enumerate(named[np.argsort(odds[named], kind="stable")].tolist()):
-            above = turn % 2 == 0
+        for v, above in _with_room(odds, count, most, room):
             ax.annotate(
                 _plain(values[v], 14), (odds[v], place), (0, 6 if above else -6), textcoords="offset points",
                 ha="center", va="bottom" if above else "top", fontsize=7, color=_SOFT,
@@ -187,6 +185,19 @@ def concentration(model: NaiveBayes | AODE, *, ax: Any = None) -> Any:
     ax.set(xscale="log", yscale="log", xlabel="categories", ylabel="concentration, in rows")
     ax.legend(frameon=False)
     return _tidied(ax)
+
+
+def _with_room(odds: FloatArray, count: FloatArray, most: int, room: float) -> list[tuple[int, bool]]:
+    """The categories to name on a line, and whether above it: the two ends first, then those with most rows."""
+    if not len(odds):
+        return []
+    wanted = dict.fromkeys([int(odds.argmin()), int(odds.argmax()), *np.argsort(-count, kind="stable").tolist()])
+    named: list[tuple[int, bool]] = []
+    for v in wanted:
+        free = [side for side in (True, False) if all(abs(odds[v] - odds[o]) > room for o, at in named if at is side)]
+        if free and len(named) < most:
+            named.append((v, free[0]))
+    return named
 
 
 def _axes(given: Any, size: tuple[float, float]) -> Any:

@@ -13,7 +13,10 @@ from hebnb.cli.console import err, set_debugging
 from hebnb.methods import METHODS
 from hebnb.tabular_files import KINDS, Kind
 
-_SOURCE = "A CSV, TSV, Parquet or JSON lines file, a quoted glob of them, - for standard input, or @flights, which come along."
+_SOURCE = (
+    "A CSV, TSV, Parquet or JSON lines file, a quoted glob of them, - for standard input, "
+    "or @flights, which come along."
+)
 
 TableSource = Annotated[str, typer.Argument(metavar="TABLE", help=_SOURCE)]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file made by hebnb fit.")]
