@@ -1,0 +1,135 @@
+"""The command line and exported models: ``python benchmarks/command_line.py --rows 2`` (millions).
+
+The report on the bundled flights, beside the cross-validation alone; predictions of a large Parquet file, beside DuckDB
+copying the same file and beside ten times fewer rows, each in a process of its own so that its peak memory can be told;
+saved models; and the flights scored by ONNX and by SQL, beside ``predict_proba``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from measure import medians
+
+from hebnb import AODE, NaiveBayes, load, save
+from hebnb.datasets import load_flights
+from hebnb.export import onnx_inputs, to_onnx, to_sql
+from hebnb.report.comparison import compare
+
+_MEASURED = """
+import json, resource, sys, time
+began = time.perf_counter()
+sys.argv = sys.argv[1:]
+try:
+    {job}
+except SystemExit:
+    pass
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([time.perf_counter() - began, peak / 1e6]), file=sys.stderr)
+"""
+HEBNB = "from hebnb.cli import main; main()"
+COPY = "import duckdb; duckdb.connect().execute(sys.argv[1])"
+
+
+def measured(job: str, *arguments: str, repeat: int = 3) -> tuple[float, float]:
+    """Median seconds and peak gigabytes of a process."""
+    found = []
+    for _ in range(repeat):
+        command = [sys.executable, "-c", _MEASURED.format(job=job), "hebnb", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append(json.loads(done.stderr.splitlines()[-1]))
+    return statistics.median(seconds for seconds, _ in found), max(peak for _, peak in found)
+
+
+def report(folder: Path) -> None:
+    X, y = load_flights(backend="pyarrow")
+    labels = np.array(y.to_pylist(), dtype=object)
+    page = folder / "report.html"
+    whole, _ = measured(HEBNB, "report", "-o", str(page), "--overwrite")
+    (alone,) = medians([lambda: compare(X, labels, {})], 3)
+    print(f"report on the flights {whole:.1f} s (aim 60), of which cross-validation {alone:.1f} s; ", end="")
+    print(f"page {page.stat().st_size / 1e3:.0f} kB")
+
+
+def predict(folder: Path, millions: float) -> None:
+    X, y = load_flights(backend="pyarrow")
+    save(NaiveBayes(weighting="loo").fit(X, y), folder / "model.skops")
+    source, target = folder / "rows.parquet", folder / "scored.parquet"
+    for rows in (int(1e5 * millions), int(1e6 * millions)):
+        with duckdb.connect() as connection:
+            connection.register("flights", X)
+            numbers = f"(SELECT unnest(range({rows // len(X) + 1})))"
+            connection.execute(f"COPY (SELECT flights.* FROM flights, {numbers} LIMIT {rows}) TO '{source}'")
+        ours, peak = measured(
+            HEBNB, "predict", str(folder / "model.skops"), str(source), "-o", str(target), "--overwrite"
+        )
+        floor, other = measured(COPY, f"COPY (SELECT * FROM '{source}') TO '{target}'")
+        print(f"predict {rows:>10,} rows {ours:6.1f} s, {peak:.2f} GB; DuckDB's copy {floor:.1f} s, {other:.2f} GB")
+
+
+def exported() -> None:
+    import onnxruntime
+
+    X, y = load_flights(backend="pyarrow")
+    for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo")):
+        model.fit(X, y)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.skops"
+            saving, loading = medians([lambda m=model, p=path: save(m, p), lambda p=path: load(p)], 5)
+            print(
+                f"{model!r}: save {1e3 * saving:.0f} ms, load {1e3 * loading:.0f} ms, {path.stat().st_size / 1e3:.0f} kB"
+            )
+        graph = to_onnx(model).SerializeToString()
+        session = onnxruntime.InferenceSession(graph)
+        feeds = onnx_inputs(model, X)
+        sides = [lambda m=model: m.predict_proba(X), lambda s=session, f=feeds: s.run(None, f)]
+        python, onnx = medians(sides, 5)
+        apart = float(np.abs(session.run(None, feeds)[1] - model.predict_proba(X)).max())
+        print(
+            f"  predict_proba {1e3 * python:.0f} ms; ONNX {1e3 * onnx:.0f} ms, {len(graph) / 1e6:.1f} MB, apart by {apart:.0e}"
+        )
+    in_sql(X, y)
+
+
+def in_sql(X: pa.Table, y: pa.ChunkedArray) -> None:
+    model = NaiveBayes(weighting="loo").fit(X, y)
+    began = time.perf_counter()
+    query = to_sql(model, table="flights")
+    writing = time.perf_counter() - began
+    with duckdb.connect() as connection:
+        connection.register("numbered", X.append_column("number", pa.array(np.arange(len(X)))))
+        connection.execute("CREATE TABLE flights AS SELECT * FROM numbered")
+        running, python = medians(
+            [lambda: connection.sql(query).to_arrow_table(), lambda: model.predict_proba(X)], 5
+        )  # fmt: skip
+        found = connection.sql(query).to_arrow_table().sort_by("number")
+    proba = np.stack([found[f"proba_{label}"].to_numpy() for label in model.classes_], axis=1)
+    apart = float(np.abs(proba - model.predict_proba(X)).max())
+    print(f"SQL of NB+loo: written in {1e3 * writing:.0f} ms, {len(query) / 1e3:.0f} kB; in DuckDB ", end="")
+    print(f"{1e3 * running:.0f} ms, predict_proba {1e3 * python:.0f} ms, apart by {apart:.0e}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=float, default=2, help="millions of rows to predict")
+    options = parser.parse_args()
+    os.environ["NO_COLOR"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        report(Path(folder))
+        predict(Path(folder), options.rows)
+    exported()
+
+
+if __name__ == "__main__":
+    main()
