@@ -20,22 +20,23 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-from measure import medians
 
 from hebnb import AODE, NaiveBayes, load, save
 from hebnb.datasets import load_flights
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.report.comparison import compare
+from measure import medians
 
 _MEASURED = """
-import json, resource, sys, time
+import json, sys, time
 began = time.perf_counter()
 sys.argv = sys.argv[1:]
 try:
     {job}
 except SystemExit:
     pass
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# Not getrusage, in which a process begins with the peak of its parent.
+peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([time.perf_counter() - began, peak / 1e6]), file=sys.stderr)
 """
 HEBNB = "from hebnb.cli import main; main()"
@@ -87,18 +88,16 @@ def exported() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.skops"
             saving, loading = medians([lambda m=model, p=path: save(m, p), lambda p=path: load(p)], 5)
-            print(
-                f"{model!r}: save {1e3 * saving:.0f} ms, load {1e3 * loading:.0f} ms, {path.stat().st_size / 1e3:.0f} kB"
-            )
+            size = path.stat().st_size / 1e3
+            print(f"{model!r}: save {1e3 * saving:.0f} ms, load {1e3 * loading:.0f} ms, {size:.0f} kB")
         graph = to_onnx(model).SerializeToString()
         session = onnxruntime.InferenceSession(graph)
         feeds = onnx_inputs(model, X)
         sides = [lambda m=model: m.predict_proba(X), lambda s=session, f=feeds: s.run(None, f)]
         python, onnx = medians(sides, 5)
         apart = float(np.abs(session.run(None, feeds)[1] - model.predict_proba(X)).max())
-        print(
-            f"  predict_proba {1e3 * python:.0f} ms; ONNX {1e3 * onnx:.0f} ms, {len(graph) / 1e6:.1f} MB, apart by {apart:.0e}"
-        )
+        print(f"  predict_proba {1e3 * python:.0f} ms; ONNX {1e3 * onnx:.0f} ms, {len(graph) / 1e6:.1f} MB, ", end="")
+        print(f"apart by {apart:.0e}")
     in_sql(X, y)
 
 

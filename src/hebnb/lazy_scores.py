@@ -12,8 +12,8 @@ from hebnb import errors
 from hebnb.arrays import Array, FloatArray
 from hebnb.engine import Frame, LazyColumn, refuse_strange
 from hebnb.errors import InputError
-from hebnb.probability import ScoreTable
-from hebnb.vocabulary import Bins, Categories, Feature, Vocabulary
+from hebnb.probability import ScoreTable, scores_by_code
+from hebnb.vocabulary import Bins, Categories, Vocabulary
 
 _KEY, _PART, _SCORE = "__hebnb_key", "__hebnb_part", "__hebnb_score"
 
@@ -62,7 +62,7 @@ def with_scores(frame: Frame, vocabulary: Vocabulary, tables: Sequence[ScoreTabl
     scores = [nw.lit(float(prior)) for prior in log_prior]
     for f, (name, feature, table) in enumerate(zip(vocabulary.names, vocabulary.features, tables, strict=True)):
         refuse_strange(str(name), schema[str(name)])
-        parts = _parts(table, feature, len(log_prior))
+        parts = scores_by_code(table, feature.size, len(log_prior))
         column = LazyColumn(str(name), schema[str(name)])
         if isinstance(feature, Bins):
             found = _of_bins(column, feature, parts)
@@ -100,13 +100,6 @@ def with_best(frame: Frame, columns: list[str], labels: Array, name: str) -> Fra
     for score, label in zip(reversed(scores[:-1]), reversed(values[:-1]), strict=True):
         best = nw.when(score == nw.col(_PART)).then(nw.lit(label)).otherwise(best)
     return frame.with_columns(best.alias(name)).select(*columns, name)
-
-
-def _parts(table: ScoreTable, feature: Feature, n_classes: int) -> FloatArray:
-    """What every code adds to every class, of shape (K + 1, C)."""
-    parts = np.zeros((feature.size + 1, n_classes))
-    table.add_to(parts, np.arange(feature.size + 1))
-    return parts
 
 
 def _of_bins(column: LazyColumn, feature: Bins, parts: FloatArray) -> list[nw.Expr]:

@@ -119,7 +119,7 @@ class Directed:
 
     def scores(self, means: list[FloatArray], concentration: FloatArray) -> ChildScores:
         """The score tables."""
-        make = _dense_scores if self.cells is None else _sparse_scores
+        make = _dense_scores if self.cells is None else sparse_scores
         return make(self, np.concatenate(means), concentration)
 
     def counts_of(self, class_: int, parent: IntArray, child: IntArray) -> FloatArray:
@@ -282,7 +282,8 @@ class SparseChildScores:
         return scores
 
 
-def _sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparseChildScores:
+def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparseChildScores:
+    """The score tables without a cell for pairs that never met."""
     counts, used, total = directed.counts, directed.used, directed.total
     feature = counts.layout.feature
     of_value = np.append(np.log(np.where(mean > 0, mean, 1.0)), 0.0)

@@ -113,6 +113,13 @@ def score_tables(
     return tuple(log_scores(*feature) for feature in features)
 
 
+def scores_by_code(table: ScoreTable, size: int, n_classes: int) -> FloatArray:
+    """What every code of a feature of that size adds to every class, of shape (K + 1, C), the silent one last."""
+    scores = np.zeros((size + 1, n_classes))
+    table.add_to(scores, np.arange(size + 1))
+    return scores
+
+
 def separate_scores(tables: Sequence[ScoreTable], codes: list[IntArray], n_classes: int) -> FloatArray:
     """The contributions of the features, each by itself, of shape (rows, F, C)."""
     found = np.zeros((len(codes[0]), len(codes), n_classes))

@@ -15,7 +15,7 @@ from hebnb.counts import dense
 from hebnb.errors import ParameterError
 from hebnb.explain import against_others
 from hebnb.naive_bayes import NaiveBayes
-from hebnb.probability import posterior_mean
+from hebnb.probability import posterior_mean, scores_by_code
 from hebnb.vocabulary import Bins, Categories, Feature
 from hebnb.weighting import mutual_information
 
@@ -204,9 +204,7 @@ def nomogram_points(model: NaiveBayes, label: Any = None) -> dict[str, Array]:
     features = counts.vocabulary.features
     odds = []
     for feature, table in zip(features, model._scores, strict=True):
-        parts = np.zeros((feature.size, n_classes))
-        table.add_to(parts, np.arange(feature.size))
-        odds.append(against_others(parts)[:, c])
+        odds.append(against_others(scores_by_code(table, feature.size, n_classes)[:-1])[:, c])
     return {
         "feature": np.repeat(
             np.array([str(name) for name in counts.vocabulary.names], dtype=object), counts.sizes.astype(int)

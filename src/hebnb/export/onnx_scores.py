@@ -14,7 +14,7 @@ from hebnb.export.onnx_graph import Graph
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.one_dependence import ChildScores, DenseChildScores, SparseChildScores
 from hebnb.pairs import Layout
-from hebnb.probability import ScoreTable
+from hebnb.probability import ScoreTable, scores_by_code
 
 # Most numbers in the tables of a graph: half a gigabyte, a quarter of what an ONNX file can hold.
 MOST_CELLS = 1 << 26
@@ -66,16 +66,9 @@ def _looked_up(graph: Graph, tables: tuple[ScoreTable, ...], model: NaiveBayes |
     """What every feature adds to the score of every class."""
     n_classes = model.counts_.classes.size
     return [
-        graph.apply("Gather", graph.constant(_dense(table, feature.size, n_classes)), code)
+        graph.apply("Gather", graph.constant(scores_by_code(table, feature.size, n_classes)), code)
         for table, feature, code in zip(tables, model.counts_.vocabulary.features, codes, strict=True)
     ]
-
-
-def _dense(table: ScoreTable, size: int, n_classes: int) -> FloatArray:
-    """A row for every code, the silent one last."""
-    scores = np.zeros((size + 1, n_classes))
-    table.add_to(scores, np.arange(size + 1))
-    return scores
 
 
 def _children(model: AODE, place: int) -> list[int]:
