@@ -567,7 +567,7 @@ def test_formulas_are_inert_in_csv_and_exact_elsewhere(hostile):
 
 
 def test_formulas_are_inert_whatever_type_holds_them(tmp_path):
-    from hebnb.tabular_files import table_writer
+    from hebnb.tabular_output import table_writer
 
     table = pa.table(
         {

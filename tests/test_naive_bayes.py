@@ -355,7 +355,7 @@ class TestUse:
         model = NaiveBayes().partial_fit(rng.random((5, 1)), [0, 1, 0, 1, 0])
         with pytest.warns(UserWarning, match="Column 0: its numbers are categories.*bin_edges") as seen:
             model.partial_fit(rng.random((20, 1)), [0, 1] * 10)
-        assert seen[0].filename.endswith(("classifier.py", "test_naive_bayes.py"))
+        assert seen[0].filename.endswith(("learner.py", "test_naive_bayes.py"))
 
     def test_what_is_read_off_a_model_does_not_change_it(self):
         X, y = random_data()

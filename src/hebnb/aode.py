@@ -13,12 +13,13 @@ from sklearn.base import clone
 
 from hebnb import engine, errors, one_dependence
 from hebnb.arrays import THREADS, Array, BoolArray, FloatArray, IntArray
-from hebnb.classifier import OF_WEIGHTING, CategoricalClassifier
+from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.explain import Evidence
+from hebnb.learner import OF_WEIGHTING
 from hebnb.leave_one_out import NaiveBayesParts, OneDependenceParts
 from hebnb.log_linear import Pool, Prior
 from hebnb.memory import free_memory

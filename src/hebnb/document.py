@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hebnb.aode import AODE
 from hebnb.arrays import Array
-from hebnb.classifier import OF_WEIGHTING, CategoricalClassifier
+from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import in_order
 from hebnb.counts import Counts, CountTable
 from hebnb.errors import InputError
+from hebnb.learner import OF_WEIGHTING
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.pairs import Caps, DensePairs, PairCounts, Pairs, SparsePairs
 from hebnb.plain import plain, restored

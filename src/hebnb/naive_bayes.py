@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from hebnb.arrays import Array, FloatArray, IntArray
-from hebnb.classifier import OF_WEIGHTING, CategoricalClassifier
+from hebnb.classifier import CategoricalClassifier
 from hebnb.columns import Name
 from hebnb.counts import Counts, dense
 from hebnb.engine import Frame, LazyTable
 from hebnb.errors import ParameterError
 from hebnb.explain import Evidence
 from hebnb.lazy_scores import with_scores
+from hebnb.learner import OF_WEIGHTING
 from hebnb.leave_one_out import NaiveBayesParts
 from hebnb.log_linear import Pool, Prior
 from hebnb.probability import (

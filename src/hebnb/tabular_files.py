@@ -1,9 +1,8 @@
-"""Tables in files: CSV, TSV, Parquet and JSON lines are read by DuckDB, predictions are written batch by batch."""
+"""Tables in files: CSV, TSV, Parquet and JSON lines, read by DuckDB."""
 
 from __future__ import annotations
 
 import glob
-import json
 import shutil
 import sys
 import tempfile
@@ -38,13 +37,11 @@ _SUFFIXES: dict[str, Kind] = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
 }
-_COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst")
 # Rows read, scored and written at a time.
 BATCH_ROWS = 1 << 16
 # Rows of a CSV file that types are guessed from.
 _GUESSED_FROM = 100_000
-# What spreadsheets take for the beginning of a formula.
-_FORMULA = r"\A[=+\-@\t\r\n]"
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ def open_table(
         connection.execute("SET autoinstall_known_extensions = false")
         connection.execute("SET autoload_known_extensions = false")
         paths = [_spooled(sys.stdin.buffer, Path(folder))] if source == STANDARD else _files(source)
-        found = kind or (_kind_of_content(paths[0]) if source == STANDARD else _kind_of_name(paths[0]))
+        found = kind or (_kind_of_content(paths[0]) if source == STANDARD else kind_of_name(paths[0]))
         name = "standard input" if source == STANDARD else source
         table = _opened(_Files(name, paths, found, gap), connection, tuple(text))
         if not table.columns:
@@ -259,24 +256,16 @@ def _kind_of_content(path: Path) -> Kind:
     return "tsv" if b"\t" in header and b"," not in header else "csv"
 
 
-def _kind_of_name(path: Path) -> Kind:
+def kind_of_name(path: Path) -> Kind:
+    """The format that a file's ending means."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
+    if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
     if kind is None:
         known = ", ".join(dict.fromkeys(_SUFFIXES))
         raise InputError(f"{str(path)!r} has an ending that is not known.", f"Known: {known}. Or say it with --format.")
     return kind
-
-
-def kind_of_output(target: str) -> Kind:
-    """What to write, by the ending; to standard output, CSV."""
-    if target == STANDARD:
-        return "csv"
-    if Path(target).suffix.lower() in _COMPRESSED:
-        raise InputError(f"{target!r}: compressed text is not written.", "A .parquet file is compressed by itself.")
-    return _kind_of_name(Path(target))
 
 
 @contextmanager
@@ -296,99 +285,3 @@ def _reading(source: str) -> Iterator[None]:
 def quoted(name: str) -> str:
     """A column's name in DuckDB's SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-@contextmanager
-def table_writer(path: Path | None, kind: Kind) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that appends a table to a file, or to standard output.
-
-    Text in CSV and TSV that a spreadsheet would take for a formula gets an apostrophe before it; Parquet and JSON lines
-    hold values as they are.
-    """
-    if kind == "parquet":
-        if path is None:
-            raise InputError("Parquet is not written to standard output.", "Name a file with -o.")
-        yield from _parquet_writer(path)
-        return
-    with _text_stream(path) as stream:
-        if kind == "jsonl":
-            yield lambda table: _write_lines(stream, table)
-        else:
-            yield from _separated_writer(stream, "\t" if kind == "tsv" else ",")
-
-
-@contextmanager
-def _text_stream(path: Path | None) -> Iterator[IO[bytes]]:
-    if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.flush()
-    else:
-        with path.open("wb") as stream:
-            yield stream
-
-
-def _parquet_writer(path: Path) -> Iterator[Callable[[pa.Table], None]]:
-    import pyarrow.parquet as pq
-
-    writer: Any = None
-
-    def write(table: pa.Table) -> None:
-        nonlocal writer
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-
-    try:
-        yield write
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _separated_writer(stream: IO[bytes], separator: str) -> Iterator[Callable[[pa.Table], None]]:
-    from pyarrow import csv
-
-    on_screen = stream is sys.stdout.buffer and sys.stdout.isatty()
-    writer: Any = None
-
-    def write(table: pa.Table) -> None:
-        nonlocal writer
-        table = _without_formulas(table, on_screen)
-        writer = writer or csv.CSVWriter(stream, table.schema, write_options=csv.WriteOptions(delimiter=separator))
-        writer.write_table(table)
-
-    try:
-        yield write
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _without_formulas(table: pa.Table, on_screen: bool) -> pa.Table:
-    """The table with text that cannot be taken for a formula, nor, on a screen, for a command of the terminal."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    columns = []
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)  # noqa: PLW2901
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            text = column.cast(pa.large_string())
-            if on_screen:
-                text = pa.array([None if item is None else visible(item) for item in text.to_pylist()])
-            columns.append(pc.replace_substring_regex(text, f"({_FORMULA})", r"'\1"))
-        elif pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-            columns.append(pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string()))
-        else:
-            columns.append(column)
-    names = [f"'{name}" if name[:1] in "=+-@\t\r\n" and name else name for name in table.column_names]
-    return pa.table(columns, names=[visible(name) for name in names] if on_screen else names)
-
-
-def _write_lines(stream: IO[bytes], table: pa.Table) -> None:
-    stream.writelines((json.dumps(_finite(row), default=str) + "\n").encode() for row in table.to_pylist())
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN."""
-    return {key: None if isinstance(value, float) and value != value else value for key, value in row.items()}  # noqa: PLR0124

@@ -52,7 +52,8 @@ def predict(
     from hebnb.cli.matching import matched
     from hebnb.files import written_whole
     from hebnb.persistence import load
-    from hebnb.tabular_files import STANDARD, kind_of_output, open_table, table_writer
+    from hebnb.tabular_files import STANDARD, open_table
+    from hebnb.tabular_output import kind_of_output, table_writer
 
     loaded = load(model)
     kind = "jsonl" if json and output == STANDARD else kind_of_output(output)
