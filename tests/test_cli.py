@@ -151,6 +151,43 @@ def test_types_that_change_far_down_a_file():
     assert load("model.skops").categories_[0].tolist() == [*"0123456", "not a number"]
 
 
+def test_separators_are_read_off_the_header():
+    for separator in ",;|\t":
+        Path("t.csv").write_text(f'x{separator}"y{separator}"\n' + f'"a{separator}b"{separator}1\nc{separator}2\n' * 3)
+        run("fit", "t.csv", "-t", f"y{separator}", "-m", "heb-m", "--overwrite")
+        assert load("model.skops").categories_[0].tolist() == [f"a{separator}b", "c"]
+
+
+def test_uneven_lines_are_named():
+    good = "a,x,1,p\nb,y,2,q\n" * 30
+    for bad, line in (("a,x\n", 62), ("a,x,1,p,7\n", 62)):
+        Path("t.csv").write_text(f"c,d,n,y\n{good}{bad}{good}")
+        said = run("fit", "t.csv", "-t", "y", code=1).stderr
+        assert f"line {line} of 't.csv' has {len(bad.split(','))} fields and the header 4" in said
+
+
+def test_other_encodings_are_pointed_out():
+    for encoding in ("latin-1", "utf-16"):
+        Path("t.csv").write_bytes("x,y\ncafé,1\nb,2\n".encode(encoding))
+        assert "UTF-8" in run("fit", "t.csv", "-t", "y", code=1).stderr
+    Path("t.csv").write_bytes("x,y\ncafé,1\nb,2\n".encode("utf-8-sig"))
+    run("fit", "t.csv", "-t", "y", "-m", "heb-m")
+    assert load("model.skops").feature_names_in_.tolist() == ["x"]
+
+
+def test_an_array_in_a_json_file(flights):
+    flights.head(200).to_json("t.json", orient="records")
+    run("fit", "t.json", "-t", "arrival", "-m", "heb-m")
+    assert load("model.skops").class_count_.sum() == 200
+
+
+def test_warnings_read_like_messages(flights):
+    flights.assign(nothing=None).to_parquet("t.parquet")
+    said = run("fit", "t.parquet", "-t", "arrival", "-m", "heb-m").stderr
+    assert "Note: Column 'nothing': every value is missing" in said
+    assert "UserWarning" not in said
+
+
 def test_gaps_by_name():
     Path("t.csv").write_text("x,y\n1,a\nNA,b\n2,a\n1,b\n,a\n")
     run("fit", "t.csv", "-t", "y", "-m", "heb-m", "--missing-value", "NA")
@@ -222,6 +259,85 @@ def test_columns_mean_what_they_meant_at_fit():
     said = run("predict", "model.skops", "bad.parquet", code=1).stderr
     assert "Column 'n' does not fit the model" in said
     assert "one" in said
+
+
+DAYS = [f"2024-01-0{day}" for day in range(1, 6)]
+
+
+def learned_from(values, parquet_type=None):
+    """A model file of one column, and what its values should get."""
+    y = ["p", "q", "p", "q", "p"]
+    if parquet_type is None:
+        Path("train.csv").write_text("f,y\n" + "".join(f"{v},{c}\n" for v, c in zip(values, y, strict=True)) * 30)
+        run("fit", "train.csv", "-t", "y", "-m", "heb-m", "--overwrite")
+    else:
+        pq.write_table(pa.table({"f": pa.array(values * 30, parquet_type), "y": y * 30}), "train.parquet")
+        run("fit", "train.parquet", "-t", "y", "-m", "heb-m", "--overwrite")
+
+
+def probabilities(path, **options):
+    return pd.read_csv(io.StringIO(run("predict", "model.skops", path, **options).stdout))["proba_p"].to_numpy()
+
+
+def test_dates_mean_the_same_in_every_type():
+    learned_from(DAYS)
+    Path("new.csv").write_text("f\n" + "\n".join(DAYS))
+    expected = probabilities("new.csv")
+    assert np.ptp(expected) > 0.9
+    Path("times.csv").write_text("f\n" + "\n".join(f"{day} 00:00:00" for day in DAYS))
+    assert_allclose(probabilities("times.csv"), expected)
+    pq.write_table(pa.table({"f": DAYS}), "text.parquet")
+    assert_allclose(probabilities("text.parquet"), expected)
+    pq.write_table(pa.table({"f": pa.nulls(5)}), "nulls.parquet")
+    assert_allclose(probabilities("nulls.parquet"), [0.6] * 5, atol=0.01)
+    for content in ("f\n2024-01-01\nn/a\n2024-01-03\n", "f\nMonday\n", "f\n17\n"):
+        Path("bad.csv").write_text(content)
+        assert "Column 'f' does not fit the model" in run("predict", "model.skops", "bad.csv", code=1).stderr
+    Path("gap.csv").write_text("f\n2024-01-01\nn/a\n2024-01-03\n")
+    with_gap = pd.read_csv(io.StringIO(run("predict", "model.skops", "gap.csv", "--missing-value", "n/a").stdout))
+    assert_allclose(with_gap["proba_p"][[0, 2]], expected[[0, 2]])
+
+
+def test_decimals_mean_the_same_in_every_type():
+    from decimal import Decimal
+
+    values = [Decimal(n) / 10 for n in range(5)]
+    learned_from(values, pa.decimal128(10, 2))
+    Path("new.csv").write_text("f\n" + "\n".join(map(str, values)))
+    expected = probabilities("new.csv")
+    assert np.ptp(expected) > 0.9
+    pq.write_table(pa.table({"f": pa.array(values, pa.decimal128(12, 4))}), "new.parquet")
+    assert_allclose(probabilities("new.parquet"), expected)
+    run("predict", "model.skops", "new.parquet", "-o", "out.parquet")
+    assert pq.read_table("out.parquet")["f"].to_pylist() == values  # what passes through stays as it is
+    run("predict", "model.skops", "new.parquet", "-o", "out.jsonl", "--keep", "f")
+    lines = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    Path("again.jsonl").write_text("\n".join(json.dumps({"f": line["f"]}) for line in lines))
+    assert_allclose(probabilities("again.jsonl"), expected)
+
+
+def test_models_from_python_with_odd_categories():
+    import datetime as dt
+    from decimal import Decimal
+
+    y = ["p", "q", "p", "q", "p"] * 10
+    for values, text in (
+        ([Decimal(n) / 10 for n in range(5)], ["0", "0.1", "0.2", "0.30", "0.4"]),
+        ([dt.time(hour) for hour in range(5)], [f"0{hour}:00:00" for hour in range(5)]),
+        ([dt.datetime(2024, 1, 1, hour) for hour in range(5)], [f"2024-01-01 0{hour}:00" for hour in range(5)]),
+        ([True, False, True, False, True], ["true", "false", "true", "false", "true"]),
+    ):
+        X = pd.DataFrame({"f": pd.Series(values * 10, dtype=object)})
+        model = NaiveBayes(categorical_features="all").fit(X, y)
+        save(model, "model.skops")
+        Path("new.csv").write_text("f\n" + "\n".join(text))
+        assert_allclose(probabilities("new.csv"), model.predict_proba(X[:5])[:, 0])
+    array = np.array([["a", 1], ["b", 2]] * 10, dtype=object)
+    model = NaiveBayes().fit(array, [0, 1] * 10)
+    save(model, "model.skops")
+    Path("new.csv").write_text("1,0\n1,a\n2,b\n")
+    found = pd.read_csv(io.StringIO(run("predict", "model.skops", "new.csv").stdout))
+    assert_allclose(found["proba_1"], model.predict_proba(array[:2])[:, 1])
 
 
 def test_a_table_that_does_not_fit_the_model(model_file, flights):
@@ -425,6 +541,23 @@ def test_places_that_cannot_be_written(model_file, csv_file):
     assert "no folder" in run("predict", model_file, csv_file, "-o", "absent/out.csv", code=1).stderr
     Path("folder.csv").mkdir()
     assert "is a folder" in run("predict", model_file, csv_file, "-o", "folder.csv", code=1).stderr
+
+
+def test_links_and_devices_are_written_through(model_file, csv_file):
+    Path("real.csv").write_text("old")
+    Path("link.csv").symlink_to("real.csv")
+    run("predict", model_file, csv_file, "-o", "link.csv", "--overwrite")
+    assert Path("link.csv").is_symlink()
+    assert Path("real.csv").read_text() != "old"
+    run("export", model_file, "-o", "/dev/null", code=2)
+    Path("null.sql").symlink_to("/dev/null")
+    run("export", model_file, "-o", "null.sql")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_columns_are_kept_once(model_file, csv_file):
+    header = run("predict", model_file, csv_file, "--keep", "day", "--keep", "day").stdout.splitlines()[0]
+    assert header == '"day","prediction","proba_late","proba_ontime"'
 
 
 def command_line(*arguments):

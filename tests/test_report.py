@@ -1,5 +1,6 @@
 """The report: its numbers against independent ones, and its page in a real browser."""
 
+import datetime as dt
 import re
 import shutil
 import zlib
@@ -15,7 +16,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from typer.testing import CliRunner
 
-from hebnb import AODE, NaiveBayes, load
+from hebnb import AODE, InputError, NaiveBayes, load
 from hebnb.cli.app import app
 from hebnb.datasets import load_flights
 from hebnb.explain import against_others
@@ -81,15 +82,28 @@ def test_the_comparison_against_scikit_learn(comparison):
     assert comparison.best.measures["log-loss"] == min(r.measures["log-loss"] for r in comparison.results)
 
 
-def test_classes_with_a_single_row_and_methods_that_refuse():
+def test_classes_with_a_single_row():
     X, y = table(60)
     y = y.astype(object)
     y[0] = "only once"
     found = compare(pa.Table.from_pandas(X), y, {"n_bins": 3}, folds=4)
-    assert found.best.proba.shape == (60, 4)
+    assert found.best.proba.shape == (59, 4)  # a row that no model could get right is left out, and told
+    assert found.unknown == 1
+    assert max(result.measures["log-loss"] for result in found.results) < 5
     assert not found.refused
-    bad = compare(pa.Table.from_pandas(X), y, {}, folds=4)
-    assert bad.folds == 4
+    with pytest.raises(InputError, match="No class has two rows"):
+        compare(pa.Table.from_pandas(X.head(3)), np.array(["a", "b", "c"], dtype=object), {}, folds=2)
+
+
+def test_labels_may_be_anything_that_sorts():
+    """Booleans, integers, dates and decimals: scikit-learn's measures refuse some of them."""
+    X, y = table(60)
+    rows = pa.Table.from_pandas(X)
+    expected = compare(rows, y.astype(object), {}, folds=2).best.measures
+    days = {label: dt.date(2024, 1, n + 1) for n, label in enumerate("xyz")}
+    for labels in (np.array(["xyz".index(label) for label in y]), np.array([days[label] for label in y], dtype=object)):
+        assert_allclose(list(compare(rows, labels, {}, folds=2).best.measures.values()), list(expected.values()))
+    assert compare(rows, y == "x", {}, folds=2).classes.tolist() == [False, True]
 
 
 def test_the_calibration_floor_is_what_chance_gives(comparison):
@@ -188,6 +202,21 @@ def test_what_the_command_prints(report):
     assert sum(line.startswith("→") for line in found) == 1
     assert "page.html" in printed
     assert load(folder / "best.skops").class_count_.sum() == 2500
+
+
+def test_two_outputs_need_two_files(report, tmp_path):
+    _, folder = report
+    both = str(tmp_path / "both.html")
+    arguments = ["report", str(folder / "flights.csv"), "-t", "arrival", "-o", both, "--model", both]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "are both" in result.stderr
+    place = str(tmp_path / "page.html")
+    arguments = ["report", str(folder / "flights.csv"), "-t", "arrival", "-o", place, "--model", "/proc/x.skops"]
+    result = CliRunner().invoke(app, [*arguments, "--folds", "2"])
+    assert result.exit_code == 1
+    assert not list(tmp_path.iterdir())
+    assert CliRunner().invoke(app, ["report", "--seed", "-1"]).exit_code == 2
 
 
 def test_the_default_name_is_free(tmp_path, monkeypatch, report):

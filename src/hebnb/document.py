@@ -127,6 +127,7 @@ def to_model(document: Any) -> Model:
     if header["has_names"]:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.dropped_ = restored(header["dropped"])
+    _require(isinstance(model.dropped_, dict), "what was dropped is not told")
     allowed = header["allowed"]
     model._allowed = None if allowed is None else _categories(allowed, "allowed", arrays)
     model._kept = None
@@ -149,7 +150,9 @@ def _counts(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Counts:
     features = [_restored_feature(f, f"feature{n}", arrays) for n, f in enumerate(described["features"])]
     _require(len(names) == len(features) == len(set(names)) > 0, "names and features do not match")
     classes = _categories(header["classes"], "classes", arrays)
+    _require(not classes.missing and None not in classes.values.tolist(), "a class has no label")
     class_count = _numbers(arrays["class_count"], (classes.size,))
+    _require(bool(class_count.sum() > 0), "no rows were counted")
     tables = tuple(_table(f"table{n}", (f.size, classes.size), arrays) for n, f in enumerate(features))
     single = classes, class_count, Vocabulary(names, tuple(features), described["missing"]), tables
     if "pairs" not in header:
@@ -226,6 +229,13 @@ def _check_learned(model: Model, counts: Counts, learned: Mapping[str, Array]) -
     _require(not missing, f"{', '.join(sorted(missing))} is missing")
     for key, array in learned.items():
         _require(array.shape == shapes[key], f"{key} has shape {array.shape}")
+        _require(array.dtype.kind == ("i" if key == "parents_" else "f"), f"{key} has no numbers")
+        finite = np.isfinite(array)
+        if key in ("class_log_prior_", "_given_log_prior"):
+            finite |= np.isneginf(array)  # of a class that is given no chance
+        if key == "concentration_" and isinstance(model, AODE):
+            finite |= np.isnan(array)  # where a child depends on the class alone
+        _require(bool(finite.all()), f"{key} is not finite")
     for key in ("concentration_", "_marginal_concentration"):
         if key in learned:
             _require(not bool(np.any(learned[key] <= 0)), f"{key} is not positive")

@@ -26,8 +26,11 @@ def written_whole(target: str | os.PathLike[str], *, overwrite: bool = True) -> 
     >>> [file.name for file in folder.iterdir()]
     ['notes.txt']
     """
-    target = Path(target)
+    target = Path(target).resolve()  # a link keeps pointing to what is written
     refuse_existing(target, overwrite=overwrite)
+    if _is_special(target):
+        yield target
+        return
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.", suffix=target.suffix)
     except OSError as error:
@@ -49,10 +52,15 @@ def refuse_existing(target: Path, *, overwrite: bool) -> None:
     """Complain before any work is done if there is something that may not be replaced."""
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder.", "Name a file in it.")
-    if target.exists() and not overwrite:
+    if target.exists() and not overwrite and not _is_special(target):
         raise InputError(f"{str(target)!r} exists.", "Name another file, or pass --overwrite.")
     if not target.parent.is_dir():
         raise InputError(f"There is no folder {str(target.parent)!r}.", "Make it first.")
+
+
+def _is_special(target: Path) -> bool:
+    """Whether this is a pipe or a device, which is written to and never replaced."""
+    return target.exists() and not target.is_file() and not target.is_dir()
 
 
 def cannot_write(target: Path, error: OSError) -> InputError:

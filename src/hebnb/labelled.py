@@ -75,6 +75,7 @@ class Labelled:
         _refuse_labels(visible(target), labels, labelled)
         if labelled < n_rows:
             table = table.where(f"{quoted(target)} IS NOT NULL")
+        table = table.without_decimals(chosen)
         return cls(table, target, chosen, weight, labelled, n_rows - labelled)
 
     def sample(self, rows: int, seed: int) -> Labelled:

@@ -24,14 +24,20 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
     SQL does not tell apart what differs in case only, and some classes do not even in print.
     """
     names = [what] if what == "prediction" else [f"{what}_{label}" for label in labels.tolist()]
-    taken = {name.casefold() for name in columns}
+    theirs = {name.casefold() for name in columns}
+    ours: set[str] = set()
     for name in names:
-        if name.casefold() in taken:
+        if name.casefold() in theirs:
             raise InputError(
                 f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
-                "Rename or drop it, or rename classes that differ in case only.",
+                "Rename or drop it.",
             )
-        taken.add(name.casefold())
+        if name.casefold() in ours:
+            raise InputError(
+                f"{errors.column(name)} is where the predictions of two classes would go.",
+                "Rename classes that are equal in print, or differ in case only.",
+            )
+        ours.add(name.casefold())
     return names
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
 import glob
+import gzip
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -40,6 +44,7 @@ _SUFFIXES: dict[str, Kind] = {
 COMPRESSED = (".gz", ".zst")
 # Rows read, scored and written at a time.
 BATCH_ROWS = 1 << 16
+_REMEDY = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
 # Rows of a CSV file that types are guessed from.
 _GUESSED_FROM = 100_000
 
@@ -83,6 +88,17 @@ class TableFile:
     def select(self, names: Sequence[str]) -> TableFile:
         """Some of the columns."""
         return replace(self, relation=self.relation.project(", ".join(map(quoted, names))))
+
+    def without_decimals(self, names: Iterable[str]) -> TableFile:
+        """The table with floats in these columns instead of decimals, which are not equal to what a CSV file gives."""
+        decimals = {name for name in names if str(self.relation.types[self.columns.index(name)]).startswith("DECIMAL")}
+        if not decimals:
+            return self
+        made = (
+            f"CAST({quoted(name)} AS DOUBLE) AS {quoted(name)}" if name in decimals else quoted(name)
+            for name in self.columns
+        )
+        return replace(self, relation=self.relation.project(", ".join(made)))
 
     def slice(self, start: int, rows: int) -> pa.Table:
         """Some rows, by number from 0."""
@@ -174,13 +190,14 @@ class _Files:
 
 def _opened(files: _Files, connection: duckdb.DuckDBPyConnection, text: Sequence[str]) -> TableFile:
     names: Any = [glob.escape(str(path)) for path in files.paths]  # DuckDB would take them for patterns
-    with _reading(files.source):
-        if files.kind == "parquet":
-            relation = connection.read_parquet(names, union_by_name=True)
-        elif files.kind == "jsonl":
-            relation = connection.read_json(names, format="newline_delimited", union_by_name=True)
-        else:
-            relation = _separated(files, names, connection, text)
+    if files.kind in ("csv", "tsv"):
+        relation = _separated(files, names, connection, text)
+    else:
+        with _reading(files.source):
+            if files.kind == "parquet":
+                relation = connection.read_parquet(names, union_by_name=True)
+            else:
+                relation = connection.read_json(names, union_by_name=True)
 
     def reopen(more: Sequence[str]) -> TableFile:
         if files.kind not in ("csv", "tsv") or not more:
@@ -199,24 +216,77 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
     """
     import duckdb
 
+    separator, header = first_line(files.paths[0], "\t" if files.kind == "tsv" else None)
     for rows in (_GUESSED_FROM, -1):
-        relation = connection.read_csv(
-            names,
-            header=True,
-            sep="\t" if files.kind == "tsv" else None,
-            dtype=dict.fromkeys(text, "VARCHAR"),
-            na_values=None if files.gap is None else ["", files.gap],
-            sample_size=rows,
-            union_by_name=True,
-        )
         try:
+            relation = connection.read_csv(
+                names,
+                header=True,
+                sep=separator,
+                quotechar='"',
+                escapechar='"',
+                skiprows=0,
+                dtype=dict.fromkeys(text, "VARCHAR"),
+                na_values=None if files.gap is None else ["", files.gap],
+                sample_size=rows,
+                union_by_name=True,
+            )
             relation.aggregate(", ".join(f"count({quoted(name)})" for name in relation.columns)).fetchall()
-        except duckdb.Error:
+        except duckdb.Error as error:
             if rows == -1:
-                raise
+                if "unicode" not in str(error).lower():
+                    _refuse_uneven(files, separator)
+                with _reading(files.source):
+                    raise
         else:
             break
+    if header is not None and len(files.paths) == 1 and len(header) != len(relation.columns):
+        _refuse_uneven(files, separator)  # some lines were taken for a preamble
     return relation
+
+
+def first_line(path: Path, separator: str | None) -> tuple[str, list[str] | None]:
+    r"""The separator of a file, guessed from its first line if it is not known, and the names in that line.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp()) / "pets.csv"
+    >>> _ = path.write_text('name;"legs; if any"\nRex;4\n')
+    >>> first_line(path, None)
+    (';', ['name', 'legs; if any'])
+    """
+    if path.suffix.lower() == ".zst":
+        return separator or ",", None
+    with path.open("rb") as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise InputError(f"{str(path)!r} is not UTF-8 but UTF-16.", _REMEDY.replace("latin1", "utf-16"))
+    with _decoded(path) as lines:
+        line = lines.readline(1 << 20)
+    outside = re.sub(r'"[^"]*"', "", line)
+    separator = separator or max(",;\t|", key=outside.count)
+    return separator, next(csv.reader([line], delimiter=separator), [])
+
+
+def _refuse_uneven(files: _Files, separator: str) -> None:
+    """Name the first line that has not as many fields as the header."""
+    for path in files.paths:
+        with _decoded(path) as lines:
+            rows = csv.reader(lines, delimiter=separator)
+            with suppress(csv.Error):
+                header = next(rows, [])
+                for row in rows:
+                    if row and len(row) != len(header):
+                        raise InputError(
+                            f"{visible(files.source)} cannot be read: line {rows.line_num} of {str(path.name)!r} has "
+                            f"{len(row)} fields and the header {len(header)}.",
+                            "Correct the line; a field that contains the separator needs quotation marks.",
+                        )
+
+
+def _decoded(path: Path) -> IO[str]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _files(source: str) -> list[Path]:
@@ -278,8 +348,18 @@ def _reading(source: str) -> Iterator[None]:
     except duckdb.InterruptException as error:
         raise KeyboardInterrupt from error
     except (duckdb.Error, UnicodeDecodeError) as error:
-        said = str(error).strip().split("\n")[0]
-        raise InputError(f"{visible(source)} cannot be read. {visible(said, 300)}") from error
+        raise InputError(
+            f"{visible(source)} cannot be read. {_reason(str(error))}",
+            _REMEDY if "unicode" in str(error).lower() else None,
+        ) from error
+
+
+def _reason(said: str) -> str:
+    """What DuckDB says in many lines, in two: where, and what."""
+    lines = [line.strip() for line in said.strip().split("\n")]
+    where, *others = [line for line in lines if line and not line.startswith("Original Line")]
+    what = next((line for line in others if not line.startswith(("Possible", "*"))), "")
+    return visible(f"{where}. {what}".removesuffix(". "), 300)
 
 
 def quoted(name: str) -> str:

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,9 +69,12 @@ def command(app: typer.Typer, name: str, **settings: Any) -> Callable[[F], F]:
 
 @contextmanager
 def ended_well() -> Iterator[None]:
-    """Turn what goes wrong into a message and an exit code."""
+    """Turn what goes wrong into a message and an exit code, and warnings into messages."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {visible(str(message), 1_000)}")
+            yield
     except KeyboardInterrupt:
         _end("Interrupted; nothing was left behind.", 130)
     except BrokenPipeError:  # whoever read our output has had enough

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,41 +42,86 @@ def features(rows: pa.Table, model: Model) -> Any:
     import pyarrow as pa
 
     names = _names(model)
-    columns = []
-    for name, feature in zip(names, model.counts_.vocabulary.features, strict=True):
-        column = rows[name]
-        wanted = _wanted(feature, column.type)
-        if wanted is not None:
-            try:
-                column = column.cast(wanted)
-            except pa.ArrowInvalid as error:
-                raise InputError(
-                    f"{errors.column(visible(name))} does not fit the model: it learned numbers, and this table has "
-                    f"something else ({visible(str(error).splitlines()[0], 200)}).",
-                    "Correct the column, or say what means a gap with --missing-value.",
-                ) from error
-        columns.append(column)
+    columns = [
+        _as_learned(rows[name], feature, name)
+        for name, feature in zip(names, model.counts_.vocabulary.features, strict=True)
+    ]
     if hasattr(model, "feature_names_in_"):
         return pa.table(columns, names=names)
     return np.array([column.to_pylist() for column in columns], dtype=object).T
 
 
-def _names(model: Model) -> list[str]:
-    return [str(name) for name in model.counts_.vocabulary.names]
-
-
-def _wanted(feature: Feature, found: Any) -> Any:
-    """The type to cast a column to, if its own means something else than at fit."""
+def _as_learned(column: Any, feature: Feature, name: str) -> Any:
+    """A column with values of the kind that the model learned, so that those that are equal in print are equal."""
     import pyarrow as pa
 
-    is_text = pa.types.is_string(found) or pa.types.is_large_string(found)
-    if _is_text(feature):
-        return None if is_text or pa.types.is_dictionary(found) else pa.string()
-    if not is_text:
-        return None
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    wanted, found = _learned_type(feature), column.type
+    if wanted is None or found == wanted:
+        return column
+    try:
+        if pa.types.is_decimal(wanted):  # from the digits: floats have others
+            return column if pa.types.is_decimal(found) else column.cast(pa.string()).cast(wanted)
+        if pa.types.is_decimal(found) and not _is_string(wanted):
+            return column.cast(pa.float64())
+        if _family(found) == _family(wanted) != "time":
+            return column
+        if _is_string(wanted) or _is_string(found) or pa.types.is_null(found) or _family(found) == "time":
+            return column.cast(wanted)
+        reason = f"{found}, not {wanted}"
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+    raise InputError(
+        f"{errors.column(visible(name))} does not fit the model: its values are of another kind than those that were "
+        f"learned ({visible(reason, 200)}).",
+        "Correct the column, or say what means a gap with --missing-value.",
+    )
+
+
+def _learned_type(feature: Feature) -> Any:
+    """The Arrow type of the values that a feature learned, if there is one."""
+    import pyarrow as pa
+
     if isinstance(feature, Bins):
         return pa.timestamp("us") if feature.of_times else pa.float64()
-    return {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "b": pa.bool_()}.get(feature.values.dtype.kind)
+    kind = feature.values.dtype.kind
+    if kind != "O":
+        return {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "b": pa.bool_()}[kind]
+    values = feature.values.tolist()
+    kinds = {type(value) for value in values}
+    if any(isinstance(value, dt.datetime) and value.tzinfo for value in values):
+        return pa.timestamp("us", "UTC") if len(kinds) == 1 else None
+    types = {
+        str: pa.string(),
+        dt.date: pa.date32(),
+        dt.datetime: pa.timestamp("us"),
+        dt.time: pa.time64("us"),
+        Decimal: pa.decimal128(38, 18),
+    }
+    return types.get(kinds.pop()) if len(kinds) == 1 else None
+
+
+def _family(found: Any) -> str:
+    """Kinds of values that are equal across types: True, 1 and 1.0."""
+    import pyarrow as pa
+
+    if _is_string(found):
+        return "text"
+    if pa.types.is_date(found) or pa.types.is_timestamp(found):
+        return "time"
+    numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_duration
+    return "number" if any(is_one(found) for is_one in numeric) else str(found)
+
+
+def _is_string(found: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
+
+
+def _names(model: Model) -> list[str]:
+    return [str(name) for name in model.counts_.vocabulary.names]
 
 
 def _is_text(feature: Feature) -> bool:

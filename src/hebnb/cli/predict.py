@@ -61,7 +61,7 @@ def predict(
     with open_table(table, kind=options.kind(format), gap=missing_value) as found, place as path:
         opened = matched(found, loaded)
         opened.require(keep or (), "--keep")
-        score = scorer(loaded, opened.columns if keep is None else keep)
+        score = scorer(loaded, opened.columns if keep is None else list(dict.fromkeys(keep)))
         total = opened.n_rows() if err().is_terminal else None
         done = 0
         with table_writer(path, kind) as write, progress() as bars:

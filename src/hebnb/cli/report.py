@@ -11,6 +11,7 @@ from rich.text import Text
 
 from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, progress, size_of
+from hebnb.errors import ParameterError
 from hebnb.printable import visible
 
 _DEFAULT = "hebnb-report"
@@ -40,7 +41,7 @@ def report(
     max_rows: Annotated[
         int, typer.Option("--max-rows", min=10, help="Compare on a random sample of at most so many rows.")
     ] = 100_000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of folds and samples.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
     overwrite: options.Overwrite = False,
@@ -67,6 +68,8 @@ def report(
     from hebnb.tabular_files import FLIGHTS, STANDARD, open_table
 
     path = Path(output) if output is not None else _free_name()
+    if model_file is not None and path.resolve() == Path(model_file).resolve():
+        raise ParameterError(f"--output and --model are both {model_file!r}.", "Name two files.")
     for place in [path, *([Path(model_file)] if model_file else [])]:
         refuse_existing(place, overwrite=overwrite)
     source = table or FLIGHTS
@@ -80,10 +83,10 @@ def report(
                 rows, name, options.reading(categorical, numeric, bins),
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars,
             )  # fmt: skip
-    with written_whole(path, overwrite=True) as partial:
+    with written_whole(path) as partial:
         partial.write_text(page.html, encoding="utf-8")
-    if model_file is not None:
-        save(model, model_file)
+        if model_file is not None:
+            save(model, model_file)
     if json:
         print_json(_summary(page, path, model_file))
     else:

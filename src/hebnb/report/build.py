@@ -61,6 +61,10 @@ def made(
         X, y, parameters, folds=folds, random_state=seed,
         advance=lambda method: bars.update(task, advance=1, description=f"comparing {method}"),
     )  # fmt: skip
+    if comparison.unknown:
+        notes.append(
+            f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
+        )
     task = bars.add_task("learning from all rows", total=2)
     best = rows.fit(comparison.best.method.model(**parameters))
     bars.advance(task)

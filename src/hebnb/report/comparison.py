@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from hebnb.arrays import Array, FloatArray
+from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.errors import HebnbError, InputError
 from hebnb.methods import METHODS, Classifier, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
@@ -55,6 +55,8 @@ class Comparison:
     refused : dict of str to str
         Methods that could not be used on this table, and why.
     folds : int
+    unknown : int
+        Number of rows left out because only their own fold has their class.
     """
 
     labels: Array
@@ -62,6 +64,7 @@ class Comparison:
     results: list[Result]
     refused: dict[str, str]
     folds: int
+    unknown: int
 
     @property
     def best(self) -> Result:
@@ -114,10 +117,16 @@ def compare(
     """
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     folds = int(min(folds, counts.max()))
+    if folds < 2:
+        raise InputError("No class has two rows, so nothing can be tried on rows that were not learned from.")
     split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         parts = list(split.split(codes, codes))
+    # A class whose rows are all in one fold is unknown to the model that should predict them.
+    known = np.ones(len(y), dtype=bool)
+    for train, test in parts:
+        known[test] = np.isin(codes[test], codes[train])
     results, refused = [], {}
     for method in METHODS.values():
         began = time.perf_counter()
@@ -125,17 +134,16 @@ def compare(
         try:
             for train, test in parts:
                 model = _fitted(method.model(**parameters), X.take(train), y[train])
-                # A class whose rows are all in this fold is not known to the model.
                 proba[np.ix_(test, np.searchsorted(classes, model.classes_))] = model.predict_proba(X.take(test))
                 advance(method.name)
         except HebnbError as error:
             refused[method.name] = str(error).split("\n")[0]
             continue
         seconds = time.perf_counter() - began
-        results.append(Result(method, proba, _measures(y, proba, classes), seconds))
+        results.append(Result(method, proba[known], _measures(codes[known], proba[known]), seconds))
     if not results:
         raise InputError(next(iter(refused.values())))
-    return Comparison(y, classes, results, refused, folds)
+    return Comparison(y[known], classes, results, refused, folds, int((~known).sum()))
 
 
 def _fitted(model: Classifier, X: Any, y: Array) -> Classifier:
@@ -144,12 +152,15 @@ def _fitted(model: Classifier, X: Any, y: Array) -> Classifier:
         return model.fit(X, y)
 
 
-def _measures(y: Array, proba: FloatArray, classes: Array) -> dict[str, float]:
-    score = proba[:, 1] if len(classes) == 2 else proba
+def _measures(codes: IntArray, proba: FloatArray) -> dict[str, float]:
+    """Measures of probabilities, for codes of the true classes: scikit-learn does not take all labels that we do."""
+    classes = np.arange(proba.shape[1])
+    occurring = np.unique(codes)[-1:] if len(classes) == 2 else np.unique(codes)
+    areas = [roc_auc_score(codes == c, proba[:, c]) for c in occurring if (codes != c).any()]
     return {
-        "log-loss": float(log_loss(y, proba, labels=classes)),
-        "Brier": brier_score_macro(y, proba, classes=classes),
-        "ECE": expected_calibration_error(y, proba, classes=classes),
-        "accuracy": float(accuracy_score(y, classes[proba.argmax(axis=1)])),
-        "AUC": float(roc_auc_score(y, score, multi_class="ovr", average="macro", labels=classes)),
+        "log-loss": float(log_loss(codes, proba, labels=classes)),
+        "Brier": brier_score_macro(codes, proba, classes=classes),
+        "ECE": expected_calibration_error(codes, proba, classes=classes),
+        "accuracy": float(np.mean(proba.argmax(axis=1) == codes)),
+        "AUC": float(np.mean(areas)) if areas else np.nan,
     }

@@ -128,10 +128,11 @@ def verdict(comparison: Comparison) -> str:
     """What it comes to, in a sentence or two without jargon."""
     best = comparison.best
     error, right = best.measures["ECE"], best.measures["accuracy"]
-    honest = max(2 * comparison.calibration_floor(), 0.02)
-    if error <= honest:
+    if error <= 0.02:
         opening = "The probabilities can be taken at their word"
-    elif error <= 2.5 * honest:
+    elif error <= 2 * comparison.calibration_floor():
+        opening = "As far as so few rows can tell, the probabilities can be taken at their word"
+    elif error <= 0.05:
         opening = "The probabilities are a little off"
     else:
         opening = "The probabilities should not be taken at their word"
