@@ -462,6 +462,17 @@ def test_every_class_has_a_diagram_where_there_are_three(open_page, comparison):
     assert page.locator("#matters details").first.locator("tbody tr").count() >= 2
 
 
+def test_wide_tables_say_what_is_left_out(open_page):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.integers(0, 3, (80, 70)), columns=[f"c{n}" for n in range(70)])
+    y = random.choice(["a", "b"], 80).astype(object)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    assert page.locator("#matters details").count() == 60
+    assert "60 columns that tell most, of 70" in page.inner_text("#summary")
+    assert page.locator("#pushes input").count() == 70
+
+
 def test_hostile_names_are_inert(open_page):
     """As categories, classes, column names, the target's name and the file's: shown, never obeyed."""
     random = np.random.default_rng(0)

@@ -100,6 +100,11 @@ def contents(
     plain = feature_summaries(NaiveBayes().fit_counts(model.counts_))
     own = feature_summaries(model)
     order = sorted(range(len(own)), key=lambda f: -own[f].information)[:MOST_FEATURES]
+    if len(own) > MOST_FEATURES:
+        notes = [
+            *notes,
+            f"Tables show the {MOST_FEATURES} columns that tell most, of {len(own):,}; the explorer has all.",
+        ]
     merged = [_with_weights(plain[f], own[f]) for f in order]
     return Contents(
         source=visible(source, 200),
