@@ -1,6 +1,9 @@
-"""Text that other people wrote, made fit to be shown."""
+"""Values that other people wrote, made fit to be shown or sent."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 
 def visible(text: str, most: int | None = None) -> str:
@@ -18,3 +21,20 @@ def visible(text: str, most: int | None = None) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def without_nan(value: Any) -> Any:
+    """The value with None for every number that JSON lacks.
+
+    Examples
+    --------
+    >>> without_nan({"loss": [0.5, float("nan"), float("-inf")]})
+    {'loss': [0.5, None, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return value

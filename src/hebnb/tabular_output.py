@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hebnb.errors import InputError
-from hebnb.printable import visible
+from hebnb.printable import visible, without_nan
 from hebnb.tabular_files import COMPRESSED, STANDARD, Kind, kind_of_name
 
 if TYPE_CHECKING:
@@ -106,9 +106,5 @@ def _without_formulas(table: pa.Table, on_screen: bool) -> pa.Table:
 
 
 def _write_lines(stream: IO[bytes], table: pa.Table) -> None:
-    stream.writelines((json.dumps(_finite(row), default=str) + "\n").encode() for row in table.to_pylist())
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN."""
-    return {key: None if isinstance(value, float) and value != value else value for key, value in row.items()}  # noqa: PLR0124
+    rows = (json.dumps(without_nan(row), default=str, allow_nan=False) for row in table.to_pylist())
+    stream.writelines(f"{row}\n".encode() for row in rows)

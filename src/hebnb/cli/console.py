@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hebnb.errors import HebnbError, ParameterError
-from hebnb.printable import visible
+from hebnb.printable import visible, without_nan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,7 +135,7 @@ def lines_up(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Text | 
 
 def print_json(content: Any) -> None:
     """One JSON document on standard output; every character that is not plain is escaped."""
-    sys.stdout.write(json.dumps(content, indent=2, default=str) + "\n")
+    sys.stdout.write(json.dumps(without_nan(content), indent=2, default=str, allow_nan=False) + "\n")
 
 
 @contextmanager
