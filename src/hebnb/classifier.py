@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from hebnb import errors, lazy_scores
 from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.columns import Name
-from hebnb.counts import dense
+from hebnb.counts import counts_at, dense
 from hebnb.engine import Frame
 from hebnb.errors import InputError
-from hebnb.explain import Evidence, Explanation, as_table_like, as_texts
+from hebnb.explain import Evidence, Explanation, as_texts
 from hebnb.learner import CountLearner, Tally, no_rows
 from hebnb.leave_one_out import Rows
-from hebnb.table import Table, as_array, is_lazy, read, read_labels, read_weights
+from hebnb.table import Table, as_array, as_table_like, is_lazy, read, read_labels, read_weights
 from hebnb.weighting import Parts, blocks
 
 
@@ -158,14 +158,14 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         """
         return as_table_like(self._explanation(X).table(), X)
 
-    def _explanation(self, X: Any) -> Explanation:
+    def _explanation(self, X: Any, row: int | None = None) -> Explanation:
+        """The evidence of all rows, or of one."""
         table = self._checked(X)
+        if row is not None:
+            table = table.rows(np.arange(table.n_rows) == row)
         vocabulary = self.counts_.vocabulary
         codes = vocabulary.encode(table)
-        counts = [
-            np.vstack([dense(single), np.zeros(self.counts_.classes.size)])[own]
-            for single, own in zip(self.counts_.tables, codes, strict=True)
-        ]
+        counts = [counts_at(single, own) for single, own in zip(self.counts_.tables, codes, strict=True)]
         values = as_texts(table, vocabulary, codes)
         return Explanation(self._evidence(codes), self.classes_, vocabulary.names, values, np.stack(counts, axis=1))
 

@@ -157,6 +157,14 @@ def dense(table: CountTable) -> FloatArray:
     return table.toarray() if isinstance(table, csr_array) else table
 
 
+def counts_at(table: CountTable, codes: IntArray) -> FloatArray:
+    """The counts of the classes with these codes, of shape (codes, C); zero for the silent one."""
+    known = np.flatnonzero(codes < table.shape[0])
+    found = np.zeros((len(codes), table.shape[1]))
+    found[known] = dense(table[codes[known]])
+    return found
+
+
 def _dense_fits(shape: tuple[int, int], nonzero: int) -> bool:
     return shape[0] * shape[1] <= max(_SMALL_TABLE, _DENSE_CELLS_PER_NONZERO * nonzero)
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from hebnb.arrays import Array, FloatArray, IntArray
@@ -176,11 +174,3 @@ def as_texts(table: Table, vocabulary: Vocabulary, codes: list[IntArray]) -> Arr
         return shown[at]
 
     return np.stack(table.map(texts, vocabulary.features, codes), axis=1)
-
-
-def as_table_like(columns: dict[str, Array], X: Any) -> Any:
-    """The columns as a table of the library that holds X; as they are, where X is an array."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return columns
-    library: Any = nw.from_native(X, eager_only=True).implementation
-    return nw.from_dict({name: values.tolist() for name, values in columns.items()}, backend=library).to_native()

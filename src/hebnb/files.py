@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hebnb.errors import InputError
+
+# What new files are not allowed to be. It can only be read by setting it, so once, before there are threads.
+_UMASK = os.umask(0o077)
+os.umask(_UMASK)
 
 
 @contextmanager
@@ -38,8 +43,9 @@ def written_whole(target: str | os.PathLike[str], *, overwrite: bool = True) -> 
     os.close(handle)
     partial = Path(name)
     try:
+        # mkstemp makes files for their owner alone; a file that is replaced keeps its permissions.
+        partial.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_UMASK)
         yield partial
-        partial.chmod(0o666 & ~_umask())  # mkstemp makes files for their owner alone
         partial.replace(target)
     except OSError as error:
         raise cannot_write(target, error) from error
@@ -66,9 +72,3 @@ def _is_special(target: Path) -> bool:
 def cannot_write(target: Path, error: OSError) -> InputError:
     """The error for a disk that is full, a folder that may not be written to and the like."""
     return InputError(f"{str(target)!r} could not be written: {error.strerror or error}. Nothing was left behind.")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

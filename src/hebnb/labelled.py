@@ -11,7 +11,7 @@ from hebnb.aode import AODE
 from hebnb.errors import InputError, ParameterError
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.printable import visible
-from hebnb.tabular_files import TableFile, quoted
+from hebnb.tabular_files import TableFile, quoted, reading
 
 # More labels than this are taken for a mistake.
 MOST_CLASSES = 1_000
@@ -63,7 +63,7 @@ class Labelled:
         if weight is not None:
             table.require([weight], "--weight")
         for_something_else = {target, weight, *drop}
-        chosen = [name for name in features or table.columns if name not in for_something_else]
+        chosen = [name for name in dict.fromkeys(features or table.columns) if name not in for_something_else]
         if not chosen:
             raise InputError(
                 f"{visible(table.source)} has no column to learn from besides {errors.column(visible(target))}.",
@@ -93,7 +93,8 @@ class Labelled:
         if self.n_rows * (len(self.features) + 1) <= IN_MEMORY:
             X, y, weights = self.collect()
             return model.fit(X, y, sample_weight=weights)
-        return model.fit(self.table.relation, self.target, self.weight, features=self.features)
+        with reading(self.table.source):
+            return model.fit(self.table.relation, self.target, self.weight, features=self.features)
 
 
 def _refuse_labels(target: str, labels: int, labelled: int) -> None:

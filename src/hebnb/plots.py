@@ -51,10 +51,10 @@ def evidence(model: NaiveBayes | AODE, X: Any, *, row: int = 0, label: Any = Non
     ['(prior)', '0 = blue', '1 = m']
     """
     c = class_position(model, label)
-    explanation = model._explanation(X)
-    if not 0 <= row < len(explanation.values):
-        raise ParameterError(f"row={row!r} is not among the {len(explanation.values):,} rows.")
-    lines = pushes(explanation, row, c)
+    explanation = model._explanation(X, row)
+    if not len(explanation.values):
+        raise ParameterError(f"row={row!r} is not among the rows.")
+    lines = pushes(explanation, 0, c)
     ax = _axes(ax, (7, 0.42 * len(lines) + 1.2))
     odds = np.array([line.log_odds for line in lines])
     ax.barh(np.arange(len(lines)), odds, color=np.where(odds < 0, _AGAINST, _FOR), height=0.65)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Any
 
 
@@ -16,11 +17,18 @@ def visible(text: str, most: int | None = None) -> str:
     >>> visible("a very long name", 10)
     'a very lo…'
     """
-    if most is not None and len(text) > most:
-        text = text[: most - 1] + "…"
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if most is not None:
+        text = text[: most + 1]  # enough to know that there is more, and little to look through
+    if not text.isprintable():
+        text = "".join(map(_visible, text))
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    is_space = unicodedata.category(character) == "Zs"
+    return " " if is_space else character.encode("unicode_escape").decode()
 
 
 def without_nan(value: Any) -> Any:

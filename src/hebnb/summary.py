@@ -73,7 +73,7 @@ def feature_summaries(model: NaiveBayes | AODE) -> list[FeatureSummary]:
     parents: dict[int, float] = {}
     if isinstance(model, AODE) and weights is not None:
         parents = dict(zip(model.parents_.tolist(), model.parent_weights_.tolist(), strict=True))
-    rows = counts.class_count.sum()
+    rows, information = counts.class_count.sum(), mutual_information(counts)
     summaries = []
     for f, (name, feature) in enumerate(zip(counts.vocabulary.names, counts.vocabulary.features, strict=True)):
         pooled = counts.pooled[f]
@@ -86,7 +86,7 @@ def feature_summaries(model: NaiveBayes | AODE) -> list[FeatureSummary]:
                 feature.size,
                 float(gaps / rows),
                 float(alone / rows),
-                float(mutual_information(counts)[f]),
+                float(information[f]),
                 m[:, f].tolist(),
                 shares[:, f].tolist(),
                 None if weights is None else float(weights[f]),
@@ -168,10 +168,9 @@ def telling_categories(model: NaiveBayes | AODE, f: int, most: int = 8) -> Telli
 
 def as_labels(feature: Feature) -> list[str | None]:
     """The categories as text, by code; None for a gap."""
-    labels: Array = feature.labels
-    if isinstance(feature, Categories) and feature.missing:
-        return [*map(str, feature.values.tolist()), None]
-    return [None if label is None else str(label) for label in labels.tolist()]
+    if isinstance(feature, Categories):  # whose label for a gap may be NaN
+        return [*map(str, feature.values.tolist()), *([None] if feature.missing else [])]
+    return [None if label is None else str(label) for label in feature.labels.tolist()]
 
 
 def nomogram_points(model: NaiveBayes, label: Any = None) -> dict[str, Array]:

@@ -211,6 +211,15 @@ def _plain(series: nw.Series[Any]) -> nw.Series[Any]:
     return series
 
 
+def as_table_like(columns: dict[str, Array], X: Any) -> Any:
+    """The columns as a table of the library that holds X; as they are, where X is an array."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return columns
+    library: Any = nw.from_native(X, eager_only=True).implementation
+    data = {name: values.tolist() if values.dtype.kind == "O" else values for name, values in columns.items()}
+    return nw.from_dict(data, backend=library).to_native()
+
+
 def _no_features(n_rows: int) -> InputError:
     return InputError(
         f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import codecs
 import csv
 import glob
-import gzip
+import io
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -58,22 +58,15 @@ class TableFile:
     source : str
         What the user called it.
     relation : DuckDB relation
-    reopen : function of names to TableFile
-        The same table with these columns read as text, as they stand in the file.
     """
 
     source: str
     relation: duckdb.DuckDBPyRelation
-    reopen: Callable[[Sequence[str]], TableFile]
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self.relation.columns)
-
-    def is_text(self, column: str) -> bool:
-        """Whether the column is read as text."""
-        return str(self.relation.types[self.columns.index(column)]) == "VARCHAR"
 
     def require(self, names: Iterable[str], option: str) -> None:
         """Complain of a name that is no column's, and offer the nearest."""
@@ -102,7 +95,7 @@ class TableFile:
 
     def slice(self, start: int, rows: int) -> pa.Table:
         """Some rows, by number from 0."""
-        with _reading(self.source):
+        with reading(self.source):
             return self.relation.limit(rows, start).to_arrow_table()
 
     def sample(self, rows: int, seed: int) -> TableFile:
@@ -118,20 +111,20 @@ class TableFile:
 
     def values(self, expressions: str) -> tuple[Any, ...]:
         """What aggregations give."""
-        with _reading(self.source):
+        with reading(self.source):
             (found,) = self.relation.aggregate(expressions).fetchall()
         return tuple(found)
 
     def collect(self) -> pa.Table:
         """All rows, in memory."""
-        with _reading(self.source):
+        with reading(self.source):
             return self.relation.to_arrow_table()
 
     def batches(self, rows: int = BATCH_ROWS) -> Iterator[pa.Table]:
         """All rows, some at a time, in their order."""
         import pyarrow as pa
 
-        with _reading(self.source):
+        with reading(self.source):
             make = getattr(self.relation, "to_arrow_reader", None) or self.relation.fetch_record_batch
             for batch in make(rows):
                 if batch.num_rows:
@@ -151,7 +144,8 @@ def open_table(
     kind : {"csv", "tsv", "parquet", "jsonl"}, optional
         By default the ending tells, and of standard input the first bytes.
     text : list of str
-        Columns of a CSV or TSV file that are to be read as they stand, so that ``007`` is not the number 7.
+        Columns of a CSV or TSV file, if it has them, that are to be read as they stand, so that ``007`` is not the
+        number 7.
     gap : str, optional
         What stands for a missing value in a CSV or TSV file, besides nothing at all.
 
@@ -193,19 +187,13 @@ def _opened(files: _Files, connection: duckdb.DuckDBPyConnection, text: Sequence
     if files.kind in ("csv", "tsv"):
         relation = _separated(files, names, connection, text)
     else:
-        with _reading(files.source):
+        with reading(files.source):
             if files.kind == "parquet":
                 relation = connection.read_parquet(names, union_by_name=True)
             else:
                 relation = connection.read_json(names, union_by_name=True)
 
-    def reopen(more: Sequence[str]) -> TableFile:
-        if files.kind not in ("csv", "tsv") or not more:
-            return table
-        return _opened(files, connection, (*text, *more))
-
-    table = TableFile(files.source, relation, reopen)
-    return table
+    return TableFile(files.source, relation)
 
 
 def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection, text: Sequence[str]) -> Any:
@@ -216,9 +204,11 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
     """
     import duckdb
 
-    separator, header = first_line(files.paths[0], "\t" if files.kind == "tsv" else None)
+    with reading(files.source):
+        separator, header = first_line(files.paths[0], "\t" if files.kind == "tsv" else None)
     for rows in (_GUESSED_FROM, -1):
         try:
+            # Types are guessed when the file is opened, and tried by an aggregation over all rows.
             relation = connection.read_csv(
                 names,
                 header=True,
@@ -226,26 +216,28 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
                 quotechar='"',
                 escapechar='"',
                 skiprows=0,
-                dtype=dict.fromkeys(text, "VARCHAR"),
+                dtype={name: "VARCHAR" for name in text if name in header},
                 na_values=None if files.gap is None else ["", files.gap],
                 sample_size=rows,
                 union_by_name=True,
             )
             relation.aggregate(", ".join(f"count({quoted(name)})" for name in relation.columns)).fetchall()
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
+            if _is_interrupt(error):
+                raise KeyboardInterrupt from error
             if rows == -1:
                 if "unicode" not in str(error).lower():
                     _refuse_uneven(files, separator)
-                with _reading(files.source):
+                with reading(files.source):
                     raise
         else:
             break
-    if header is not None and len(files.paths) == 1 and len(header) != len(relation.columns):
+    if len(files.paths) == 1 and len(header) != len(relation.columns):
         _refuse_uneven(files, separator)  # some lines were taken for a preamble
     return relation
 
 
-def first_line(path: Path, separator: str | None) -> tuple[str, list[str] | None]:
+def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:
     r"""The separator of a file, guessed from its first line if it is not known, and the names in that line.
 
     Examples
@@ -255,8 +247,6 @@ def first_line(path: Path, separator: str | None) -> tuple[str, list[str] | None
     >>> first_line(path, None)
     (';', ['name', 'legs; if any'])
     """
-    if path.suffix.lower() == ".zst":
-        return separator or ",", None
     with path.open("rb") as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise InputError(f"{str(path)!r} is not UTF-8 but UTF-16.", _REMEDY.replace("latin1", "utf-16"))
@@ -284,9 +274,11 @@ def _refuse_uneven(files: _Files, separator: str) -> None:
 
 
 def _decoded(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
-    return path.open(encoding="utf-8-sig", errors="replace", newline="")
+    import pyarrow as pa
+
+    packing = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
+    stream: Any = pa.input_stream(str(path), compression=packing)
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _files(source: str) -> list[Path]:
@@ -339,19 +331,30 @@ def kind_of_name(path: Path) -> Kind:
 
 
 @contextmanager
-def _reading(source: str) -> Iterator[None]:
+def reading(source: str) -> Iterator[None]:
     """What DuckDB complains of, in one line and with the table's name."""
     import duckdb
 
     try:
         yield
-    except duckdb.InterruptException as error:
-        raise KeyboardInterrupt from error
-    except (duckdb.Error, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"{visible(source)} cannot be read: {error.strerror or error}.") from error
+    except (duckdb.Error, RuntimeError, UnicodeDecodeError) as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
+        if not isinstance(error, duckdb.Error | UnicodeDecodeError):
+            raise
         raise InputError(
             f"{visible(source)} cannot be read. {_reason(str(error))}",
             _REMEDY if "unicode" in str(error).lower() else None,
         ) from error
+
+
+def _is_interrupt(error: Exception) -> bool:
+    """Whether this is Ctrl-C, as DuckDB tells it."""
+    import duckdb
+
+    return isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted"
 
 
 def _reason(said: str) -> str:

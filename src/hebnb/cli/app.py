@@ -1,4 +1,4 @@
-"""The commands of ``hebnb``. Each imports what it needs when it runs, so that ``--help`` is quick."""
+"""The commands of ``hebnb``. Each imports what it alone needs when it runs."""
 
 from __future__ import annotations
 

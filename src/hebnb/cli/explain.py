@@ -40,7 +40,7 @@ def explain(
     from scipy.special import softmax
 
     from hebnb import errors
-    from hebnb.cli.matching import features, matched
+    from hebnb.cli.matching import features, require_columns, text_columns
     from hebnb.errors import InputError
     from hebnb.explain import pushes
     from hebnb.persistence import load
@@ -50,8 +50,9 @@ def explain(
     labels = [str(label) for label in loaded.classes_.tolist()]
     if class_ is not None and class_ not in labels:
         raise errors.unknown_name("--class", class_, labels)
-    with open_table(table, kind=options.kind(format), gap=missing_value) as found:
-        opened = matched(found, loaded)
+    source = open_table(table, kind=options.kind(format), text=text_columns(loaded), gap=missing_value)
+    with source as opened:
+        require_columns(opened, loaded)
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hebnb.cli import options
-from hebnb.cli.console import say, size_of
+from hebnb.cli.console import say, size_of, visible_lines
 
 
 def export(
@@ -39,20 +39,24 @@ def export(
     """
     from hebnb.errors import ParameterError
     from hebnb.export import to_onnx, to_sql
-    from hebnb.files import written_whole
+    from hebnb.files import refuse_existing, written_whole
     from hebnb.persistence import load
 
     suffix = Path(output).suffix.lower()
     if output != "-" and suffix not in (".sql", ".onnx"):
         raise ParameterError(f"--output {output!r} ends in neither .sql nor .onnx.", "The ending says what to write.")
+    if output != "-":
+        refuse_existing(Path(output), overwrite=overwrite)
     loaded = load(model)
     if suffix == ".onnx":
         content = to_onnx(loaded).SerializeToString()
     else:
-        content = (to_sql(loaded, dialect, table=table, create=create) + "\n").encode()
+        query = to_sql(loaded, dialect, table=table, create=create) + "\n"
+        # On a screen it is for reading; what would act on the screen is written out.
+        content = (visible_lines(query) if output == "-" and sys.stdout.isatty() else query).encode()
     if output == "-":
         sys.stdout.buffer.write(content)
         return
-    with written_whole(output, overwrite=overwrite) as path:
+    with written_whole(output) as path:
         path.write_bytes(content)
     say(f"{output} ({size_of(output)})")

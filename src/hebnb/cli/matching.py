@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def matched(table: TableFile, model: Model) -> TableFile:
-    """The table, checked for the model's columns; those learned as text are read as text."""
+def text_columns(model: Model) -> list[str]:
+    """The columns that were learned as text, and are to be read as text wherever they come from."""
     vocabulary = model.counts_.vocabulary
+    return [str(name) for name, feature in zip(vocabulary.names, vocabulary.features, strict=True) if _is_text(feature)]
+
+
+def require_columns(table: TableFile, model: Model) -> list[str]:
+    """The columns of the model, all of which the table has."""
     names = _names(model)
     missing = [name for name in names if name not in table.columns]
     if missing:
@@ -33,8 +38,7 @@ def matched(table: TableFile, model: Model) -> TableFile:
             f"{shown}{more}.",
             f"Did you mean {near!r}?" if near else "Pass a table with the columns the model learned from.",
         )
-    pairs = zip(names, vocabulary.features, strict=True)
-    return table.reopen([name for name, feature in pairs if _is_text(feature) and not table.is_text(name)])
+    return names
 
 
 def features(rows: pa.Table, model: Model) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,19 +50,28 @@ def predict(
 
       cat new.csv | hebnb predict model.skops - --json
     """
-    from hebnb.cli.matching import matched
-    from hebnb.files import written_whole
+    from hebnb.cli.matching import require_columns, text_columns
+    from hebnb.errors import ParameterError
+    from hebnb.files import refuse_existing, written_whole
     from hebnb.persistence import load
     from hebnb.tabular_files import STANDARD, open_table
     from hebnb.tabular_output import kind_of_output, table_writer
 
+    if json and output != STANDARD:
+        raise ParameterError("--json is for what is printed.", "Name a .jsonl file with -o, and leave --json out.")
+    kind = "jsonl" if json else kind_of_output(output)
+    place: Any = nullcontext()
+    if output != STANDARD:
+        refuse_existing(Path(output), overwrite=overwrite)
+        place = written_whole(output)
     loaded = load(model)
-    kind = "jsonl" if json and output == STANDARD else kind_of_output(output)
-    place: Any = nullcontext() if output == STANDARD else written_whole(output, overwrite=overwrite)
-    with open_table(table, kind=options.kind(format), gap=missing_value) as found, place as path:
-        opened = matched(found, loaded)
-        opened.require(keep or (), "--keep")
-        score = scorer(loaded, opened.columns if keep is None else list(dict.fromkeys(keep)))
+    source = open_table(table, kind=options.kind(format), text=text_columns(loaded), gap=missing_value)
+    with source as found, place as path:
+        names = require_columns(found, loaded)
+        found.require(keep or (), "--keep")
+        kept = list(dict.fromkeys(found.columns if keep is None else keep))
+        opened = found.select(list(dict.fromkeys([*kept, *names])))
+        score = scorer(loaded, kept)
         total = opened.n_rows() if err().is_terminal else None
         done = 0
         with table_writer(path, kind) as write, progress() as bars:

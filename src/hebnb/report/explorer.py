@@ -70,7 +70,7 @@ def explorer_data(model: NaiveBayes | AODE, rows: list[IntArray], labels: IntArr
     counts, choices = model.counts_, _Choices.of(model)
     features = counts.vocabulary.features
     m = marginal_concentration(model)
-    singles = [dense(table)[kept] for table, kept in zip(counts.tables, choices.kept, strict=True)]
+    singles = [dense(table[kept]) for table, kept in zip(counts.tables, choices.kept, strict=True)]
     means = [mean[kept] for mean, kept in zip(model.prior_mean_, choices.kept, strict=True)]
     places = [choices.place(f, feature.size) for f, feature in enumerate(features)]
     data: dict[str, Any] = {
