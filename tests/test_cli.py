@@ -110,6 +110,50 @@ def test_fit_from_a_glob(flights):
     run("fit", "part[9].csv", "-t", "meant", "-o", "other.skops", code=1)
 
 
+def test_files_that_do_not_go_together(flights):
+    part = flights.head(20)
+    part.to_csv("a-1.csv", index=False)
+    for content, message in (
+        (part.to_csv(index=False, sep=";"), "does not go with"),
+        (part.to_csv(index=False, header=False), "does not go with"),
+        ("", "is empty"),
+    ):
+        Path("a-2.csv").write_text(content)
+        assert message in run("fit", "a-*.csv", "-t", "arrival", code=1).stderr
+    Path("a-2.csv").unlink()
+    part.to_csv("a-2.tsv", index=False, sep="\t")
+    assert "several formats: csv, tsv" in run("fit", "a-*", "-t", "arrival", code=1).stderr
+    Path("a-2.tsv").unlink()
+    part[part.columns[::-1]].to_csv("a-2.csv", index=False)
+    run("fit", "a-*.csv", "-t", "arrival", "-m", "heb-m")
+    assert load("model.skops").class_count_.sum() == 40
+
+
+def test_packed_standard_input(flights):
+    import gzip
+
+    content = gzip.compress(flights.head(50).to_csv(index=False).encode())
+    run("fit", "-", "-t", "arrival", "-m", "heb-m", stdin=content)
+    assert load("model.skops").class_count_.sum() == 50
+    listed = flights.head(50).to_json(orient="records")
+    run("fit", "-", "-t", "arrival", "-m", "heb-m", "--overwrite", stdin=listed)
+    Path("broken.csv.gz").write_bytes(content[:-20])
+    assert "broken.csv.gz" in run("fit", "broken.csv.gz", "-t", "arrival", "-o", "n.skops", code=1).stderr
+    Path("plain.csv.gz").write_text("a,y\n1,2\n")
+    assert "plain.csv.gz" in run("fit", "plain.csv.gz", "-t", "y", "-o", "n.skops", code=1).stderr
+
+
+def test_labels_of_odd_types():
+    big = [2**63 + 5, 2**63 + 9] * 20
+    pq.write_table(pa.table({"x": list("ab") * 20, "y": pa.array(big, pa.uint64())}), "t.parquet")
+    run("fit", "t.parquet", "-t", "y", "-m", "heb-m")
+    run("predict", "model.skops", "t.parquet", "-o", "out.parquet")
+    assert pq.read_table("out.parquet")["prediction"].to_pylist() == big
+    pq.write_table(pa.table({"x": list("abc") * 20, "y": [0.0, 1.0, np.nan] * 20}), "t.parquet")
+    said = run("fit", "t.parquet", "-t", "y", "-m", "heb-m", "--overwrite").stderr
+    assert "20 rows without a label were left out" in said
+
+
 def test_every_method_by_name(csv_file):
     for name in ("Laplace", "heb-m", "HEB-M+GR", "heb-aode", "NB+loo", "aode+LOO"):
         run("fit", csv_file, "-t", "arrival", "-m", name, "-o", "m.skops", "--overwrite")
@@ -316,6 +360,41 @@ def test_decimals_mean_the_same_in_every_type():
     assert_allclose(probabilities("again.jsonl"), expected)
 
 
+def test_single_floats_and_nanoseconds_mean_what_they_print():
+    values = [0.1, 2.3, 3.7, 19.99, 3.3]
+    learned_from(values)
+    Path("new.csv").write_text("f\n" + "\n".join(map(str, values)))
+    expected = probabilities("new.csv")
+    assert np.ptp(expected) > 0.9
+    for kind in (pa.float32(), pa.decimal128(10, 2)):
+        column = pa.array([f"{v:.2f}" for v in values]).cast(kind)
+        pq.write_table(pa.table({"f": column}), "new.parquet")
+        assert_allclose(probabilities("new.parquet"), expected)
+        learned_from(column.to_pylist() if kind != pa.float32() else values, kind)
+        assert_allclose(probabilities("new.csv"), expected)
+        learned_from(values)
+    model = NaiveBayes(categorical_features="all").fit(
+        pa.table({"f": pa.array(values * 9, pa.float32())}), list("pqpqp") * 9
+    )
+    save(model, "model.skops")
+    pq.write_table(pa.table({"f": pa.array(values, pa.float32())}), "new.parquet")
+    assert np.ptp(probabilities("new.parquet")) > 0.9
+    nanoseconds = [1577836800000000001 + n * 1_000_000 for n in range(5)]
+    for kind in (pa.timestamp("ns"), pa.time64("ns")):
+        column = pa.array([n % 86_400_000_000_000 if kind == pa.time64("ns") else n for n in nanoseconds], kind)
+        pq.write_table(pa.table({"f": column.take(list(range(5)) * 30), "y": list("pqpqp") * 30}), "t.parquet")
+        run("fit", "t.parquet", "-t", "y", "-m", "heb-m", "--overwrite")
+        assert np.ptp(probabilities("t.parquet")) > 0.9
+
+
+def test_dates_far_away_are_cut_too():
+    days = [f"20{n:02}-01-0{n % 9 + 1}" for n in range(30)]
+    Path("t.csv").write_text("d,y\n" + "".join(f"{day},{'ab'[n % 2]}\n" for n, day in enumerate([*days, "9999-12-31"])))
+    run("fit", "t.csv", "-t", "y", "-m", "heb-m")
+    assert len(load("model.skops").bin_edges_["d"]) == 9
+    run("predict", "model.skops", "t.csv")
+
+
 def test_models_from_python_with_odd_categories():
     import datetime as dt
     from decimal import Decimal
@@ -467,12 +546,13 @@ def test_study_is_passed_on(capfd):
 
 
 def test_unknown_columns_offer_the_nearest(csv_file):
-    for option in ("--target", "--drop", "--feature", "--weight"):
+    for option in ("--target", "--drop", "--feature", "--weight", "--numeric", "--categorical"):
         arguments = ["fit", csv_file, option, "Arrivall"] + ([] if option == "--target" else ["-t", "arrival"])
         said = run(*arguments, code=2).stderr
         assert f"{option}='Arrivall' is not known" in said
         assert "Did you mean 'arrival'?" in said
     assert "Columns: month, day" in run("fit", csv_file, code=2).stderr
+    assert "are both 'arrival'" in run("fit", csv_file, "-t", "arrival", "--weight", "arrival", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -555,6 +635,35 @@ def test_links_and_devices_are_written_through(model_file, csv_file):
     assert Path("/dev/null").is_char_device()
 
 
+def test_a_file_that_is_replaced_keeps_its_permissions(model_file, csv_file):
+    Path(model_file).chmod(0o600)
+    run("fit", csv_file, "-t", "arrival", "--overwrite")
+    assert Path(model_file).stat().st_mode & 0o777 == 0o600
+
+
+def test_features_are_learned_once(csv_file):
+    run("fit", csv_file, "-t", "arrival", "--feature", "day", "--feature", "day")
+    assert load("model.skops").feature_names_in_.tolist() == ["day"]
+
+
+def test_json_is_printed_only(model_file, csv_file):
+    assert (
+        "--json is for what is printed" in run("predict", model_file, csv_file, "--json", "-o", "x.csv", code=2).stderr
+    )
+
+
+def test_compressed_by_zstandard(flights):
+    with pa.CompressedOutputStream("t.csv.zst", "zstd") as stream:
+        stream.write(flights.to_csv(index=False, sep=";").encode())
+    run("fit", "t.csv.zst", "-t", "arrival", "-m", "heb-m")
+    assert load("model.skops").class_count_.sum() == 3000
+    with pa.CompressedOutputStream("bad.csv.zst", "zstd") as stream:
+        stream.write(b"a,y\n" + b"1,2\n" * 500 + b"1,2,3\n")
+    assert (
+        "line 502 of 'bad.csv.zst' has 3 fields" in run("fit", "bad.csv.zst", "-t", "y", "-o", "n.skops", code=1).stderr
+    )
+
+
 def test_columns_are_kept_once(model_file, csv_file):
     header = run("predict", model_file, csv_file, "--keep", "day", "--keep", "day").stdout.splitlines()[0]
     assert header == '"day","prediction","proba_late","proba_ontime"'
@@ -603,6 +712,37 @@ def test_interrupted(model_file, flights):
     assert "Interrupted" in said
     assert "Traceback" not in said
     assert sorted(path.name for path in Path().iterdir()) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_interrupted_while_duckdb_works(tmp_path):
+    """Ctrl-C in the middle of a query, not between batches."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i % 7 AS a, hash(i) AS b, md5(i::VARCHAR) AS c, i % 2 AS y FROM range(3_000_000) t(i)) "
+            "TO 'big.csv' (HEADER)"
+        )
+    for command in (["fit", "big.csv", "-t", "y"], ["report", "big.csv", "-t", "y"]):
+        process = subprocess.Popen(command_line(*command), stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and "big.csv" not in open_files(process.pid):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130, said
+        assert "Interrupted" in said
+        assert [path.name for path in Path().iterdir()] == ["big.csv"]
+
+
+def open_files(pid):
+    """The names of the files that a process has open."""
+    try:
+        return {os.path.basename(os.readlink(link)) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    except OSError:
+        return set()
 
 
 def test_a_reader_that_has_had_enough(model_file, csv_file):
@@ -718,10 +858,9 @@ def test_formulas_are_inert_whatever_type_holds_them(tmp_path):
     assert rows[1][3] == "-1.5"
 
 
-def test_csv_on_a_screen_shows_no_escapes(hostile):
+def test_what_is_printed_on_a_screen_has_no_escapes(hostile):
     """A pseudo-terminal: what is printed there may not command it."""
     pty = pytest.importorskip("pty")
-    Path("tty.py").write_text("from hebnb.cli import main; main()")
     chunks = []
 
     def read(descriptor):
@@ -729,15 +868,17 @@ def test_csv_on_a_screen_shows_no_escapes(hostile):
         chunks.append(data)
         return data
 
-    save(load("model.skops"), "again.skops")
-    devnull = os.open(os.devnull, os.O_WRONLY)
     kept = os.dup(1)
-    os.dup2(devnull, 1)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
     try:
-        pty.spawn(command_line("predict", "again.skops", "t.parquet"), read)
+        for command in (["predict", "model.skops", "t.parquet"], ["export", "model.skops"]):
+            chunks.clear()
+            pty.spawn(command_line(*command), read)
+            printed = b"".join(chunks).decode()
+            assert r"\x1b[2J" in printed
+            assert "\x1b[2J" not in printed
+            assert "\u202e" not in printed
     finally:
         os.dup2(kept, 1)
-    printed = b"".join(chunks).decode()
-    assert r"\x1b[2J" in printed
-    assert "\x1b[2J" not in printed
-    assert "\u202e" not in printed
+        os.close(kept)

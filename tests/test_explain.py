@@ -1,5 +1,8 @@
 """Explanations: their parts sum to the score, and each is what the formula says."""
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -137,12 +140,50 @@ def test_contributions_to_pooled_aode_against_a_slow_reference():
                 assert_allclose(explained.loc[(row, label, name), "contribution"], expected, atol=1e-10)
 
 
-def test_sparse_and_dense_aode_explain_alike():
+@pytest.mark.parametrize("weighting", [None, "loo"])
+def test_sparse_and_dense_aode_explain_alike(weighting):
+    X, y = table(150)
+    dense = AODE(weighting=weighting).fit(X, y)
+    sparse = deepcopy(dense)
+    sparse.counts_ = replace(dense.counts_, pairs=dense.counts_.pairs.cells())
+    for name, value in sparse._derived(sparse.counts_, dense._rule, vars(dense)).items():
+        setattr(sparse, name, value)
+    assert {type(model._children).__name__ for model in (dense, sparse)} == {"DenseChildScores", "SparseChildScores"}
+    rows = strange_rows(X)
+    pd.testing.assert_frame_equal(sparse.explain(rows), dense.explain(rows), rtol=1e-10, atol=1e-10)
+
+
+def test_sparse_flights_add_up():
     X, y = load_flights(backend="pandas")
     X, y = X.head(3000), y.head(3000)
     model = AODE(weighting="loo").fit(X, y)
     assert type(model._children).__name__ == "SparseChildScores"
     assert_allclose(sums(model.explain(X.tail(40))), model.predict_joint_log_proba(X.tail(40)), atol=1e-9)
+
+
+def test_shrinkage_of_pooled_aode_is_that_of_its_factors():
+    """The prior's shares in the factors, weighted as these are, from counts of the table."""
+    random = np.random.default_rng(3)
+    X = pd.DataFrame(random.choice(list("abcd"), (80, 3)), columns=list("pqr"))
+    y = random.choice(["n", "y"], 80)
+    model = AODE(weighting="loo").fit(X, y)
+    lines = model.explain(X.head(4)).set_index(["row", "class", "feature"])
+    for row in range(4):
+        for c, label in enumerate(model.classes_):
+            here = y == label
+            for f, name in enumerate(X.columns):
+                m = model._marginal_concentration[c, f]
+                factors = [(model.feature_weights_[f], m / (here.sum() + m))]
+                for w, i in zip(model.parent_weights_, model.parents_, strict=True):
+                    if i == f:
+                        factors.append((w, 2 * 4 / (80 + 2 * 4)))  # one imaginary row a class and value
+                    else:
+                        m = model.concentration_[c, i, f]
+                        rows = (here & (X.iloc[:, i] == X.iloc[row, i])).sum()
+                        factors.append((w, m / (rows + m)))
+                weights, shares = np.array(factors).T
+                expected = np.average(shares, weights=np.abs(weights))
+                assert_allclose(lines.loc[(row, label, name), "shrinkage"], expected)
 
 
 def test_what_was_never_seen_contributes_nothing_and_shows_as_it_came():

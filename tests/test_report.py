@@ -107,10 +107,28 @@ def test_labels_may_be_anything_that_sorts():
 
 
 def test_the_calibration_floor_is_what_chance_gives(comparison):
-    floor = comparison.calibration_floor(draws=200)
+    floor = comparison.floor_by_chance(draws=200)
     assert 0 < floor < 0.2
-    again = comparison.calibration_floor(random_state=1, draws=200)
+    again = comparison.floor_by_chance(random_state=1, draws=200)
     assert_allclose(floor, again, rtol=0.15)
+
+
+def test_columns_that_tell_nothing(open_page):
+    """Pure noise, and a class so rare that no measure of it is left: the page says so, and draws no nonsense."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.choice(list("abcdefgh"), 150)})
+    y = random.choice(["a", "b"], 150).astype(object)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    if found.best.measures["log-loss"] >= np.log(2):
+        assert "tell nothing" in verdict(found)
+    y[:] = "a"
+    y[0] = "b"
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    assert np.isnan(found.best.measures["AUC"])
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    assert "nan" not in page.inner_html("#methods")
+    with pytest.raises(InputError, match="one class"):
+        compare(pa.Table.from_pandas(X), np.full(150, "a", dtype=object), {}, folds=2)
 
 
 def test_the_verdict_is_a_sentence(comparison):
@@ -292,11 +310,11 @@ def open_page(browser, tmp_path):
 
 
 def probabilities(page):
-    return np.array(page.eval_on_selector_all("#probabilities output", "all => all.map(o => Number(o.dataset.value))"))
+    return np.array(page.eval_on_selector_all("#probabilities .value", "all => all.map(o => Number(o.dataset.value))"))
 
 
 def pushes(page):
-    return np.array(page.eval_on_selector_all("#pushes output", "all => all.map(o => Number(o.dataset.value))"))
+    return np.array(page.eval_on_selector_all("#pushes .value", "all => all.map(o => Number(o.dataset.value))"))
 
 
 MODELS = [
@@ -460,6 +478,33 @@ def test_every_class_has_a_diagram_where_there_are_three(open_page, comparison):
     assert page.locator("#matters details").count() == 4
     page.locator("#matters summary").first.click()
     assert page.locator("#matters details").first.locator("tbody tr").count() >= 2
+
+
+def test_a_diagram_shows_how_wrong_a_model_is(comparison):
+    """Over-confident far below one half: the mark is where the numbers are, not at the edge."""
+    from hebnb.report.page import _lowest
+
+    y = np.array([0, 1] * 50)
+    proba = np.where(np.arange(100)[:, np.newaxis] % 4 < 3, [0.15, 0.85], [0.9, 0.1])
+    curve = reliability_curve(y, proba)
+    assert curve["accuracy"].min() < 0.5
+    assert _lowest([curve]) <= curve["accuracy"].min()
+    assert _lowest([curve]) > curve["accuracy"].min() - 0.1
+
+
+def test_many_classes_are_the_same_everywhere(open_page):
+    random = np.random.default_rng(0)
+    y = random.choice([f"k{n:02}" for n in range(15)], 600, p=np.arange(1, 16) / 120).astype(object)
+    X = pd.DataFrame({"a": random.integers(0, 5, 600), "b": random.integers(0, 5, 600)})
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    expected = {f"k{n:02}" for n in range(3, 15)}  # the twelve most frequent
+    assert set(page.locator("#smoothing thead bdi").all_text_contents()) == expected
+    page.locator("#matters summary").first.click()
+    assert set(page.locator("#matters details").first.locator("thead bdi").all_text_contents()) == expected
+    assert set(page.locator("#summary .legend bdi").all_text_contents()) == expected
+    assert "12 most frequent classes, of 15" in page.inner_text("#summary")
+    assert page.locator("#probabilities .value").count() == 15
 
 
 def test_wide_tables_say_what_is_left_out(open_page):

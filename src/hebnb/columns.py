@@ -250,6 +250,11 @@ def _series_numbers(series: Series) -> FloatArray:
         series = series.dt.total_microseconds()
     elif _holds_objects(series) or not (dtype.is_numeric() or dtype == nw.Boolean):
         return _array_numbers(_as_objects(series.to_list()))
+    if series.implementation.is_pyarrow():  # which refuses to round integers beyond 2⁵³
+        import pyarrow as pa
+
+        rounded: FloatArray = series.to_native().cast(pa.float64(), safe=False).to_numpy().astype(float)
+        return rounded
     numbers: FloatArray = series.cast(nw.Float64).to_numpy().astype(float)
     return numbers
 

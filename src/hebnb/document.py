@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,6 +17,7 @@ from hebnb.columns import in_order
 from hebnb.counts import Counts, CountTable
 from hebnb.errors import InputError
 from hebnb.learner import OF_WEIGHTING
+from hebnb.methods import Classifier
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.pairs import Caps, DensePairs, PairCounts, Pairs, SparsePairs
 from hebnb.plain import plain, restored
@@ -27,9 +28,7 @@ from hebnb.vocabulary import MISSING_POLICIES, Bins, Categories, Feature, Vocabu
 # Raised when an older hebnb could not make sense of a new document. Those of every number up to this one are read.
 FORMAT = 1
 
-Model: TypeAlias = NaiveBayes | AODE
-
-_MODELS: dict[str, type[Model]] = {"NaiveBayes": NaiveBayes, "AODE": AODE}
+_MODELS: dict[str, type[Classifier]] = {"NaiveBayes": NaiveBayes, "AODE": AODE}
 _SMOOTHERS: dict[str, type[Smoother]] = {"HEB": HEB, "Additive": Additive, "MEstimate": MEstimate}
 
 
@@ -105,7 +104,7 @@ def _named(name: str, table: CountTable) -> dict[str, Array]:
     return {name: table}
 
 
-def to_model(document: Any) -> Model:
+def to_model(document: Any) -> Classifier:
     """Build the model, checking that all its parts fit together."""
     header, arrays = json.loads(document["header"]), document["arrays"]
     if header["format"] > FORMAT:
@@ -206,7 +205,7 @@ def _pairs(arrays: Mapping[str, Array], width: int, n_classes: int) -> Pairs:
     return SparsePairs(**{part: array.astype(np.intp) for part, array in at.items()}, count=count)
 
 
-def _check_learned(model: Model, counts: Counts, learned: Mapping[str, Array]) -> None:
+def _check_learned(model: Classifier, counts: Counts, learned: Mapping[str, Array]) -> None:
     """Every attribute that was learned has the shape that the counts call for."""
     n_classes, n_features = counts.classes.size, len(counts.tables)
     n_parents = len(learned["parents_"]) if "parents_" in learned else 0

@@ -35,6 +35,8 @@ class Labelled:
         Column that says how often every row counts.
     n_rows : int
         Number of rows with a label.
+    n_classes : int
+        Number of different labels.
     unlabelled : int
         Number of rows left out because they have none.
     """
@@ -44,6 +46,7 @@ class Labelled:
     features: list[str]
     weight: str | None
     n_rows: int
+    n_classes: int
     unlabelled: int
 
     @classmethod
@@ -62,6 +65,8 @@ class Labelled:
         table.require(drop, "--drop")
         if weight is not None:
             table.require([weight], "--weight")
+        if weight == target:
+            raise ParameterError(f"--weight and --target are both {visible(target)!r}.", "A row's weight is a number.")
         for_something_else = {target, weight, *drop}
         chosen = [name for name in dict.fromkeys(features or table.columns) if name not in for_something_else]
         if not chosen:
@@ -69,14 +74,21 @@ class Labelled:
                 f"{visible(table.source)} has no column to learn from besides {errors.column(visible(target))}.",
                 "Keep at least one feature.",
             )
-        n_rows, labelled, labels = table.values(f"count(*), count({quoted(target)}), count(DISTINCT {quoted(target)})")
+        has_label = f"{quoted(target)} IS NOT NULL"
+        if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
+            # As text, since DuckDB believes what a Parquet file says of its least and greatest number, NaN aside.
+            has_label += f" AND CAST({quoted(target)} AS VARCHAR) <> 'nan'"
+        (n_rows,), (labelled, labels) = (
+            table.values("count(*)"),
+            table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})"),
+        )
         if not n_rows:
             raise InputError(f"{visible(table.source)} has no rows.")
         _refuse_labels(visible(target), labels, labelled)
         if labelled < n_rows:
-            table = table.where(f"{quoted(target)} IS NOT NULL")
-        table = table.without_decimals(chosen)
-        return cls(table, target, chosen, weight, labelled, n_rows - labelled)
+            table = table.where(has_label)
+        table = table.as_in_print([*chosen, target])
+        return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled)
 
     def sample(self, rows: int, seed: int) -> Labelled:
         """A random sample of the rows."""

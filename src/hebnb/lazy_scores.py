@@ -30,7 +30,7 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
         if name.casefold() in theirs:
             raise InputError(
                 f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
-                "Rename or drop it.",
+                "Rename or drop it; on the command line, --keep names the columns to keep.",
             )
         if name.casefold() in ours:
             raise InputError(

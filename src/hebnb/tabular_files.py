@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import glob
+import gzip
 import io
 import re
 import shutil
@@ -82,15 +83,22 @@ class TableFile:
         """Some of the columns."""
         return replace(self, relation=self.relation.project(", ".join(map(quoted, names))))
 
-    def without_decimals(self, names: Iterable[str]) -> TableFile:
-        """The table with floats in these columns instead of decimals, which are not equal to what a CSV file gives."""
-        decimals = {name for name in names if str(self.relation.types[self.columns.index(name)]).startswith("DECIMAL")}
-        if not decimals:
-            return self
-        made = (
-            f"CAST({quoted(name)} AS DOUBLE) AS {quoted(name)}" if name in decimals else quoted(name)
-            for name in self.columns
-        )
+    def as_in_print(self, names: Iterable[str]) -> TableFile:
+        """The table with these columns such that values which are equal in print are equal, whatever file they are in.
+
+        Decimals and single floats become the doubles that their digits mean, and times lose their nanoseconds.
+        """
+        chosen, digits = set(names), "CAST(CAST({} AS VARCHAR) AS DOUBLE)"
+        casts = {
+            "DECIMAL": digits,
+            "FLOAT": digits,
+            "TIMESTAMP_NS": "CAST({} AS TIMESTAMP)",
+            "TIME_NS": "CAST({} AS TIME)",
+        }
+        made = []
+        for name, kind in zip(self.columns, map(str, self.relation.types), strict=True):
+            cast = casts.get(kind.partition("(")[0]) if name in chosen else None
+            made.append(f"{cast.format(quoted(name))} AS {quoted(name)}" if cast else quoted(name))
         return replace(self, relation=self.relation.project(", ".join(made)))
 
     def slice(self, start: int, rows: int) -> pa.Table:
@@ -164,7 +172,10 @@ def open_table(
         connection.execute("SET autoinstall_known_extensions = false")
         connection.execute("SET autoload_known_extensions = false")
         paths = [_spooled(sys.stdin.buffer, Path(folder))] if source == STANDARD else _files(source)
-        found = kind or (_kind_of_content(paths[0]) if source == STANDARD else kind_of_name(paths[0]))
+        kinds = {kind or (_kind_of_content(path) if source == STANDARD else kind_of_name(path)) for path in paths}
+        if len(kinds) > 1:
+            raise InputError(f"{visible(source)} has files of several formats: {', '.join(sorted(kinds))}.")
+        (found,) = kinds
         name = "standard input" if source == STANDARD else source
         table = _opened(_Files(name, paths, found, gap), connection, tuple(text))
         if not table.columns:
@@ -205,7 +216,15 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
     import duckdb
 
     with reading(files.source):
-        separator, header = first_line(files.paths[0], "\t" if files.kind == "tsv" else None)
+        firsts = [first_line(path, "\t" if files.kind == "tsv" else None) for path in files.paths]
+    separator, header = firsts[0]
+    for path, (other, names_there) in zip(files.paths, firsts, strict=True):
+        if (other != separator and len(header) > 1) or not set(names_there) & set(header):
+            raise InputError(
+                f"{path.name!r} does not go with {files.paths[0].name!r}: its first line has another separator, or "
+                "none of the other's columns.",
+                "Read files together that have the same columns.",
+            )
     for rows in (_GUESSED_FROM, -1):
         try:
             # Types are guessed when the file is opened, and tried by an aggregation over all rows.
@@ -291,6 +310,9 @@ def _files(source: str) -> list[Path]:
             raise InputError(f"{source!r} is empty.")
         return [path]
     found = sorted(Path(name) for name in glob.glob(source, recursive=True) if Path(name).is_file())
+    empty = [path.name for path in found if not path.stat().st_size]
+    if empty:
+        raise InputError(f"{visible(empty[0])!r} is empty.", "Leave it out.")
     if not found:
         what = "No file matches" if glob.has_magic(source) else "There is no file"
         raise InputError(f"{what} {source!r}.")
@@ -299,9 +321,15 @@ def _files(source: str) -> list[Path]:
 
 def _spooled(stream: IO[bytes], folder: Path) -> Path:
     """Standard input in a file: formats with an index need to be read from both ends."""
-    path = folder / "standard-input"
+    path, packed = folder / "standard-input", folder / "packed"
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy)
+    with path.open("rb") as file:
+        is_packed = file.read(2) == b"\x1f\x8b"
+    if is_packed:
+        path.rename(packed)
+        with gzip.open(packed) as unpacked, path.open("wb") as copy:
+            shutil.copyfileobj(unpacked, copy)
     if not path.stat().st_size:
         raise InputError("Standard input is empty.", "Pipe a table into it, or name a file.")
     return path
@@ -312,7 +340,7 @@ def _kind_of_content(path: Path) -> Kind:
         start = file.read(4096)
     if start.startswith(b"PAR1"):
         return "parquet"
-    if start.lstrip().startswith(b"{"):
+    if start.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[")):
         return "jsonl"
     header = start.split(b"\n")[0]
     return "tsv" if b"\t" in header and b"," not in header else "csv"

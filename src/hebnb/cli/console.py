@@ -84,6 +84,8 @@ def ended_well() -> Iterator[None]:
         _end(str(error), 2 if isinstance(error, ParameterError) else 1)
     except ModuleNotFoundError as error:
         _end(f"The package {error.name!r} is not installed.\nHint: pip install {error.name}", 1)
+    except OSError as error:
+        _end(f"Something could not be read or written: {error.strerror or error}.", 1)
     except MemoryError:
         _end("There is not enough memory for this.", 1)
     except (typer.Exit, SystemExit):

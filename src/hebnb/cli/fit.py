@@ -55,6 +55,8 @@ def fit(
     refuse_existing(Path(output), overwrite=overwrite)
     with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
         target = require_target(target, opened)
+        opened.require(categorical or (), "--categorical")
+        opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
         with options.busy(f"learning from {rows.n_rows:,} rows"):
             rows.fit(model)

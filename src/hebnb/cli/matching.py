@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hebnb import errors
-from hebnb.document import Model
 from hebnb.errors import InputError
+from hebnb.methods import Classifier
 from hebnb.printable import visible
 from hebnb.tabular_files import TableFile
 from hebnb.vocabulary import Bins, Feature
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def text_columns(model: Model) -> list[str]:
+def text_columns(model: Classifier) -> list[str]:
     """The columns that were learned as text, and are to be read as text wherever they come from."""
     vocabulary = model.counts_.vocabulary
     return [str(name) for name, feature in zip(vocabulary.names, vocabulary.features, strict=True) if _is_text(feature)]
 
 
-def require_columns(table: TableFile, model: Model) -> list[str]:
+def require_columns(table: TableFile, model: Classifier) -> list[str]:
     """The columns of the model, all of which the table has."""
     names = _names(model)
     missing = [name for name in names if name not in table.columns]
@@ -41,7 +41,7 @@ def require_columns(table: TableFile, model: Model) -> list[str]:
     return names
 
 
-def features(rows: pa.Table, model: Model) -> Any:
+def features(rows: pa.Table, model: Classifier) -> Any:
     """The columns of the model, of these rows, as a table that it takes."""
     import pyarrow as pa
 
@@ -67,8 +67,10 @@ def _as_learned(column: Any, feature: Feature, name: str) -> Any:
     try:
         if pa.types.is_decimal(wanted):  # from the digits: floats have others
             return column if pa.types.is_decimal(found) else column.cast(pa.string()).cast(wanted)
-        if pa.types.is_decimal(found) and not _is_string(wanted):
-            return column.cast(pa.float64())
+        if _is_inexact(found) and not _is_string(wanted):
+            return _in_print(column, feature)
+        if _family(found) in ("time", "time of day") and _family(found) == _family(wanted):
+            return column.cast(wanted, safe=False)  # without nanoseconds
         if _family(found) == _family(wanted) != "time":
             return column
         if _is_string(wanted) or _is_string(found) or pa.types.is_null(found) or _family(found) == "time":
@@ -81,6 +83,27 @@ def _as_learned(column: Any, feature: Feature, name: str) -> Any:
         f"learned ({visible(reason, 200)}).",
         "Correct the column, or say what means a gap with --missing-value.",
     )
+
+
+def _is_inexact(found: Any) -> bool:
+    """Whether numbers of this type are others as doubles than their digits say."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_decimal(found) or pa.types.is_float32(found) or pa.types.is_float16(found))
+
+
+def _in_print(column: Any, feature: Feature) -> Any:
+    """Numbers as the doubles that their digits mean, unless the model knows them as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    meant = column.cast(pa.string()).cast(pa.float64())
+    if isinstance(feature, Bins) or feature.values.dtype.kind != "f":
+        return meant
+    as_it_is = column.cast(pa.float64(), safe=False)
+    return pc.if_else(pc.is_in(as_it_is, value_set=pa.array(feature.values)), as_it_is, meant)
 
 
 def _learned_type(feature: Feature) -> Any:
@@ -114,6 +137,8 @@ def _family(found: Any) -> str:
         return "text"
     if pa.types.is_date(found) or pa.types.is_timestamp(found):
         return "time"
+    if pa.types.is_time(found):
+        return "time of day"
     numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_duration
     return "number" if any(is_one(found) for is_one in numeric) else str(found)
 
@@ -124,7 +149,7 @@ def _is_string(found: Any) -> bool:
     return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
 
 
-def _names(model: Model) -> list[str]:
+def _names(model: Classifier) -> list[str]:
     return [str(name) for name in model.counts_.vocabulary.names]
 
 

@@ -15,7 +15,7 @@ from hebnb.cli.console import err, progress, say, size_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hebnb.document import Model
+    from hebnb.methods import Classifier
 
 
 def predict(
@@ -86,7 +86,7 @@ def predict(
         say(f"{done:,} rows in {output} ({size_of(output)})")
 
 
-def scorer(model: Model, kept: list[str]) -> Callable[[pa.Table], pa.Table]:
+def scorer(model: Classifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]:
     """A function that adds predictions to the kept columns of some rows."""
     import numpy as np
     import pyarrow as pa
@@ -95,7 +95,7 @@ def scorer(model: Model, kept: list[str]) -> Callable[[pa.Table], pa.Table]:
     from hebnb.lazy_scores import prediction_names
 
     names = prediction_names([*kept], model.classes_, "prediction") + prediction_names([*kept], model.classes_, "proba")
-    labels = model.classes_.tolist()
+    labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
 
     def score(rows: pa.Table) -> pa.Table:
         proba = model.predict_proba(features(rows, model)) if rows.num_rows else np.empty((0, len(labels)))

@@ -76,6 +76,8 @@ def report(
     if source == FLIGHTS:
         target = target or "arrival"
     with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
+        opened.require(categorical or (), "--categorical")
+        opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, require_target(target, opened), features=features or (), drop=drop or ())
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars:

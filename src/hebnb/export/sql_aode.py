@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hebnb.aode import AODE
-from hebnb.arrays import BoolArray, FloatArray
+from hebnb.arrays import BoolArray, FloatArray, IntArray
 from hebnb.errors import InputError
 from hebnb.export.sql_dialect import LEAST_POWER, Query
 from hebnb.export.sql_keys import Keys
@@ -121,12 +121,15 @@ def _add_estimates(query: Query, model: AODE) -> bool:
     """
     used = ~np.isnan(model.concentration_[0])
     scores = sparse_scores(Directed.of(model.counts_, used), np.concatenate(model.prior_mean_), model.concentration_)
-    given, excess = list(_given(model, scores, used)), list(_excess(model, scores))
-    if len(given) + len(excess) > _MOST_PAIRS:
+    met = _met(model, scores)
+    acting = model._may_be_parent[:-1] & np.isin(model.counts_.layout.feature, model.parents_)
+    pairs = len(met) + int(acting.sum()) * len(used)
+    if pairs > _MOST_PAIRS:
         raise InputError(
-            f"AODE has {len(given) + len(excess):,} pairs of values, and SQL is made for up to {_MOST_PAIRS:,}.",
+            f"AODE has {pairs:,} pairs of values, and SQL is made for up to {_MOST_PAIRS:,}.",
             "Lower max_parent_categories, export to ONNX, or use NaiveBayes.",
         )
+    given, excess = list(_given(model, scores, used, acting)), list(_excess(model, scores, met))
     if not given:
         return False
     classes = range(model.counts_.classes.size)
@@ -151,7 +154,7 @@ def _add_estimates(query: Query, model: AODE) -> bool:
     return True
 
 
-def _given(model: AODE, scores: SparseChildScores, used: BoolArray) -> Iterator[list[Any]]:
+def _given(model: AODE, scores: SparseChildScores, used: BoolArray, acting: BoolArray) -> Iterator[list[Any]]:
     """For values that act as parents, and every child: the part of the child's score that its value has no share in.
 
     With 1 or 0 for whether the prior mean of that value belongs to it, and whether its naive Bayes factor does. Its
@@ -159,10 +162,8 @@ def _given(model: AODE, scores: SparseChildScores, used: BoolArray) -> Iterator[
     """
     layout, weights = model.counts_.layout, dict(zip(model.parents_.tolist(), _parent_weights(model), strict=True))
     nothing = np.zeros(model.counts_.classes.size)
-    for p in np.flatnonzero(model._may_be_parent[:-1]).tolist():
+    for p in np.flatnonzero(acting).tolist():
         i = int(layout.feature[p])
-        if i not in weights:
-            continue
         for j, conditioned in enumerate(used[i].tolist()):
             apart = model._log_joint[:, p] if i == j else nothing
             part = scores.of_parent_value[:, p, j] if conditioned else apart
@@ -175,11 +176,16 @@ def _parent_weights(model: AODE) -> list[float]:
     return weights
 
 
-def _excess(model: AODE, scores: SparseChildScores) -> Iterator[list[Any]]:
-    """Pairs of values that met in some class, and what that adds."""
-    width = model.counts_.layout.width
+def _met(model: AODE, scores: SparseChildScores) -> IntArray:
+    """The keys of pairs of values that met in some class, the first of which may be a parent."""
     keys = np.unique(np.concatenate([cells.keys for cells in scores.excess]))
-    keys = keys[model._may_be_parent[keys // width]]
+    met: IntArray = keys[model._may_be_parent[keys // model.counts_.layout.width]]
+    return met
+
+
+def _excess(model: AODE, scores: SparseChildScores, keys: IntArray) -> Iterator[list[Any]]:
+    """Pairs of values that met, and what that adds."""
+    width = model.counts_.layout.width
     for key, *parts in zip(keys.tolist(), *(cells.at(keys).tolist() for cells in scores.excess), strict=True):
         yield [*divmod(key, width), *parts]
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from hebnb.arrays import Array
-from hebnb.document import Model
 from hebnb.labelled import Labelled
-from hebnb.methods import METHODS
+from hebnb.methods import METHODS, Classifier
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes, fits_page
 from hebnb.report.page import render
+
+# Probabilities of a method that are held while methods are compared: rows × classes.
+MOST_PROBABILITIES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ def made(
     max_rows: int,
     seed: int,
     bars: Any,
-) -> tuple[Page, Model]:
+) -> tuple[Page, Classifier]:
     """Compare the methods, fit the best on all rows, and make the page.
 
     Parameters
@@ -51,11 +53,12 @@ def made(
     if rows.unlabelled:
         notes.append(f"{rows.unlabelled:,} rows without a label were left out.")
     compared = rows
+    max_rows = max(10, min(max_rows, MOST_PROBABILITIES // rows.n_classes))
     if rows.n_rows > max_rows:
         notes.append(f"Methods were compared on {max_rows:,} rows drawn at random; the best learned from all.")
         compared = rows.sample(max_rows, seed)
     X, labels, _ = compared.collect()
-    y = as_labels(labels)
+    y = label_array(labels)
     task = bars.add_task("comparing", total=folds * len(METHODS))
     comparison = compare(
         X, y, parameters, folds=folds, random_state=seed,
@@ -81,7 +84,7 @@ def made(
     return Page(page, render(page)), best
 
 
-def as_labels(labels: Any) -> Array:
+def label_array(labels: Any) -> Array:
     """Labels of an Arrow column as an array of plain values of one type."""
     values = labels.to_pylist()
     array = np.array(values)

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,13 @@ class Comparison:
         _, counts = np.unique(self.labels, return_counts=True)
         return float(counts.max() / len(self.labels))
 
-    def calibration_floor(self, random_state: int = 0, draws: int = 20) -> float:
+    @cached_property
+    def calibration_floor(self) -> float:
         """The calibration error that the best method would show by chance, were its probabilities perfect."""
+        return self.floor_by_chance()
+
+    def floor_by_chance(self, random_state: int = 0, draws: int = 20) -> float:
+        """The mean error where labels are drawn from the probabilities themselves."""
         random = np.random.default_rng(random_state)
         proba = self.best.proba
         steps = proba.cumsum(axis=1)
@@ -116,6 +122,8 @@ def compare(
         Called with the name of a method after each of its folds.
     """
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(classes) < 2:
+        raise InputError("All rows of the sample are of one class.", "Compare on more rows, with --max-rows.")
     folds = int(min(folds, counts.max()))
     if folds < 2:
         raise InputError("No class has two rows, so nothing can be tried on rows that were not learned from.")

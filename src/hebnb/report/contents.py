@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import entropy
 
 from hebnb.arrays import Array, FloatArray, IntArray
-from hebnb.document import Model
+from hebnb.methods import Classifier
 from hebnb.metrics import reliability_curve
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.printable import visible
 from hebnb.report.comparison import MEASURES, Comparison, Result
-from hebnb.report.explorer import MOST_CHOICES, MOST_PAIRS, explorer_data, pairs_of
+from hebnb.report.explorer import MOST_PAIRS, choices_of, explorer_data, pairs_of
 from hebnb.summary import FeatureSummary, Telling, feature_summaries, telling_categories
 
 # More than these are left out of tables and small drawings; the page says so.
@@ -44,8 +45,8 @@ class Contents:
         Calibration per class, where there are more than two.
     features : list of FeatureSummary
         By mutual information.
-    telling : dict of int to Telling
-        By position in ``features``.
+    telling : list of Telling
+        In the order of ``features``.
     explorer : dict
     explorer_model : str
         Which model the explorer has.
@@ -71,9 +72,9 @@ def contents(
     source: str,
     target: str,
     comparison: Comparison,
-    model: Model,
+    model: Classifier,
     *,
-    explored: tuple[str, Model],
+    explored: tuple[str, Classifier],
     examples: tuple[list[IntArray], IntArray],
     notes: list[str],
 ) -> Contents:
@@ -100,6 +101,11 @@ def contents(
     plain = feature_summaries(NaiveBayes().fit_counts(model.counts_))
     own = feature_summaries(model)
     order = sorted(range(len(own)), key=lambda f: -own[f].information)[:MOST_FEATURES]
+    if len(shares) > MOST_CLASSES:
+        notes = [
+            *notes,
+            f"Tables show the {MOST_CLASSES} most frequent classes, of {len(shares):,}; the explorer has all.",
+        ]
     if len(own) > MOST_FEATURES:
         notes = [
             *notes,
@@ -124,7 +130,7 @@ def contents(
     )
 
 
-def fits_page(model: Model) -> bool:
+def fits_page(model: Classifier) -> bool:
     """Whether a model's tables are small enough for the page."""
     return pairs_of(model) <= MOST_PAIRS
 
@@ -132,10 +138,13 @@ def fits_page(model: Model) -> bool:
 def verdict(comparison: Comparison) -> str:
     """What it comes to, in a sentence or two without jargon."""
     best = comparison.best
+    labels, counts = np.unique(comparison.labels, return_counts=True)
+    if best.measures["log-loss"] >= entropy(counts):
+        return "These columns tell nothing about the class that its frequencies alone do not tell."
     error, right = best.measures["ECE"], best.measures["accuracy"]
     if error <= 0.02:
         opening = "The probabilities can be taken at their word"
-    elif error <= 2 * comparison.calibration_floor():
+    elif error <= 2 * comparison.calibration_floor:
         opening = "As far as so few rows can tell, the probabilities can be taken at their word"
     elif error <= 0.05:
         opening = "The probabilities are a little off"
@@ -146,7 +155,6 @@ def verdict(comparison: Comparison) -> str:
     if before is not None and before is not best:
         sentence += f", where textbook naive Bayes misses by {100 * before.measures['ECE']:.1f}"
     sentence += f". The best guess is right for {100 * right:.0f} rows in 100"
-    labels, counts = np.unique(comparison.labels, return_counts=True)
     label = visible(str(labels[counts.argmax()]), 40)
     gain = right - comparison.majority
     common = f"always saying “{label}” would be right for {100 * comparison.majority:.0f}"
@@ -181,9 +189,8 @@ def _class_curves(comparison: Comparison) -> list[tuple[str, dict[str, FloatArra
     """Of the most frequent classes, where there are more than two."""
     if len(comparison.classes) <= 2:
         return []
-    counts = np.array([np.count_nonzero(comparison.labels == label) for label in comparison.classes])
-    order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    labels: Array = comparison.classes[order]
+    occurring, counts = np.unique(comparison.labels, return_counts=True)
+    labels: Array = occurring[np.argsort(-counts, kind="stable")[:MOST_CLASSES]]
     return [(visible(str(label), 40), _curve(comparison, comparison.best, label)) for label in labels.tolist()]
 
 
@@ -191,9 +198,10 @@ def _with_weights(plain: FeatureSummary, own: FeatureSummary) -> FeatureSummary:
     return FeatureSummary(**(vars(plain) | {"weight": own.weight, "parent_weight": own.parent_weight}))
 
 
-def explorer_notes(model: Model) -> list[str]:
+def explorer_notes(model: Classifier) -> list[str]:
     """What the explorer leaves out."""
     sizes = [feature.size for feature in model.counts_.vocabulary.features]
-    if max(sizes) <= MOST_CHOICES:
+    most = choices_of(model)
+    if max(sizes) <= most:
         return []
-    return [f"The explorer offers the {MOST_CHOICES:,} most frequent categories of a column."]
+    return [f"The explorer offers the {most:,} most frequent categories of a column."]

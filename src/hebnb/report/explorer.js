@@ -120,7 +120,7 @@
   };
 
   const probabilityRows = data.classes.map((label, c) => {
-    const bar = make("span"), value = make("output");
+    const bar = make("span"), value = make("span", { class: "value" });
     const row = make("div", { class: "probability" },
       make("bdi", { class: "label", title: label }, label), make("span", { class: "track" }, bar), value);
     $("probabilities").append(row);
@@ -129,7 +129,7 @@
   });
 
   const line = (label, control, extra = "") => {
-    const bar = make("span"), value = make("output");
+    const bar = make("span"), value = make("span", { class: "value" });
     const row = make("div", { class: `push ${extra}` }, label, control, make("span", { class: "scale", "aria-hidden": "true" }, bar), value);
     $("pushes").append(row);
     return { row, bar, value };
@@ -230,6 +230,9 @@
       value.textContent = `${(100 * probabilities[n]).toFixed(1)} %`;
       value.dataset.value = probabilities[n];
     });
+    // One announcement for those who listen, instead of one for every number.
+    const order = perClass((n) => n).sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
+    $("announced").textContent = order.map((n) => `${data.classes[n]} ${(100 * probabilities[n]).toFixed(1)} %`).join(", ");
     const pushes = parts.map((part) => against(part, c)), first = against(prior, c);
     const scale = Math.max(2, Math.abs(first), ...pushes.map(Math.abs));
     place(priorLine, first, scale);

@@ -21,8 +21,9 @@ from hebnb.one_dependence import Directed
 from hebnb.printable import visible
 from hebnb.summary import as_labels, marginal_concentration
 
-# Categories of a feature that can be chosen: the most frequent.
+# Categories of a feature that can be chosen, the most frequent; and counts that a page may hold.
 MOST_CHOICES = 20_000
+MOST_COUNTS = 5_000_000
 # Pairs of categories that a page may hold; a model with more is not put into it.
 MOST_PAIRS = 2_000_000
 # The longest that a category is written out.
@@ -38,10 +39,8 @@ class _Choices:
 
     @classmethod
     def of(cls, model: NaiveBayes | AODE) -> _Choices:
-        kept = [
-            np.sort(np.argsort(-pooled, kind="stable")[:MOST_CHOICES]).astype(np.intp)
-            for pooled in model.counts_.pooled
-        ]
+        most = choices_of(model)
+        kept = [np.sort(np.argsort(-pooled, kind="stable")[:most]).astype(np.intp) for pooled in model.counts_.pooled]
         return cls(kept, np.concatenate([[0], np.cumsum([len(codes) for codes in kept])]))
 
     def place(self, f: int, size: int) -> IntArray:
@@ -49,6 +48,14 @@ class _Choices:
         places = np.full(size + 1, -1)
         places[self.kept[f]] = np.arange(len(self.kept[f]))
         return places
+
+
+def choices_of(model: NaiveBayes | AODE) -> int:
+    """How many categories of a feature a page with this model offers."""
+    numbers = model.counts_.classes.size * len(model.counts_.tables)
+    if isinstance(model, AODE):  # for which a parent's value has a total for every child
+        numbers *= len(model.counts_.tables)
+    return max(1, min(MOST_CHOICES, MOST_COUNTS // numbers))
 
 
 def pairs_of(model: NaiveBayes | AODE) -> int:

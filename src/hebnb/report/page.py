@@ -12,6 +12,7 @@ import numpy as np
 
 from hebnb.arrays import FloatArray
 from hebnb.printable import visible
+from hebnb.report.comparison import MEASURES
 from hebnb.report.contents import MOST_CLASSES, Contents, measure_rows
 from hebnb.version import __version__
 
@@ -30,23 +31,30 @@ def render(contents: Contents) -> str:
     )  # fmt: skip
     environment.filters |= {"digits": _digits, "percent": _percent, "count": _count, "short": _short}
     script = _file("explorer.js")
+    shown = _shown_classes(contents)
+    heat = _heat(contents, shown)
     return environment.get_template("page.html").render(
         page=contents,
         best=contents.comparison.best,
         measured=measure_rows(contents.comparison),
-        floor=contents.comparison.calibration_floor(),
+        greatest={
+            name: float(np.nanmax([*(result.measures[name] for result in contents.comparison.results), 0.0]))
+            for name in MEASURES
+        },
+        floor=contents.comparison.calibration_floor,
         reliability=[_curve_points(curve) for curve in contents.curves.values()],
         reliability_names=list(contents.curves),
         class_reliability=[(label, _curve_points(curve)) for label, curve in contents.class_curves],
-        low=0.5 if len(contents.comparison.classes) == 2 else 0.0,
-        heat=_heat(contents),
-        scatter=_scatter(contents),
+        low=_lowest(list(contents.curves.values())),
+        shown=shown,
+        others=sum(share for c, (_, share) in enumerate(contents.classes) if c not in shown),
+        heat=heat,
+        scatter=_scatter(heat),
         style=Markup(_file("page.css")),
         script=Markup(script),
         # The only script that may run is the one that came with the package, whatever else gets onto the page.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         version=__version__,
-        most_classes=MOST_CLASSES,
     )
 
 
@@ -77,16 +85,24 @@ def _curve_points(curve: dict[str, FloatArray]) -> list[dict[str, float]]:
     """Points of a reliability curve with the share of rows that they stand for."""
     share = curve["weight"] / curve["weight"].sum()
     parts = zip(curve["confidence"], curve["accuracy"], share, curve["count"], strict=True)
-    return [
-        {"x": float(x), "y": float(y), "share": float(s), "radius": 2.5 + 9 * math.sqrt(s), "count": float(n)}
-        for x, y, s, n in parts
-    ]
+    return [{"x": float(x), "y": float(y), "radius": 2.5 + 9 * math.sqrt(s), "count": float(n)} for x, y, s, n in parts]
 
 
-def _heat(contents: Contents) -> dict[str, Any]:
-    """Concentration and shrinkage of the most frequent classes, features by number of categories."""
+def _lowest(curves: list[dict[str, FloatArray]]) -> float:
+    """Where the axes of a reliability diagram begin."""
+    least = min(float(curve[part].min()) for curve in curves for part in ("confidence", "accuracy"))
+    return 0.5 if least >= 0.5 else math.floor(10 * least) / 10
+
+
+def _shown_classes(contents: Contents) -> list[int]:
+    """The most frequent classes, in their order."""
     shares = np.array([share for _, share in contents.classes])
-    shown = np.sort(np.argsort(-shares, kind="stable")[:MOST_CLASSES]).tolist()
+    shown: list[int] = np.sort(np.argsort(-shares, kind="stable")[:MOST_CLASSES]).tolist()
+    return shown
+
+
+def _heat(contents: Contents, shown: list[int]) -> dict[str, Any]:
+    """Concentration and shrinkage of some classes, features by number of categories."""
     features = sorted(contents.features, key=lambda feature: -feature.categories)
     return {
         "classes": [contents.classes[c][0] for c in shown],
@@ -101,9 +117,8 @@ def _heat(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _scatter(contents: Contents) -> dict[str, Any]:
+def _scatter(heat: dict[str, Any]) -> dict[str, Any]:
     """Concentration against number of categories, both in powers of ten, placed in the unit square."""
-    heat = _heat(contents)
     points = [
         (feature, c, math.log10(max(feature["categories"], 1)), math.log10(max(m, 1e-9)))
         for feature in heat["features"]

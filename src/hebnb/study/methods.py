@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
+from hebnb import methods
 from hebnb.aode import AODE
+from hebnb.methods import Classifier
 from hebnb.naive_bayes import NaiveBayes
 from hebnb.smoothing import HEB, Additive
-
-Classifier: TypeAlias = NaiveBayes | AODE
 
 # The solver of the paper: at most 50 steps of Minka's fixed point.
 _MINKA = HEB(solver="minka", max_iter=50)
 _MINKA_UNIFORM = HEB("uniform", solver="minka", max_iter=50)
 
 METHODS: dict[str, Callable[[], Classifier]] = {
-    "Laplace": lambda: NaiveBayes("laplace"),
+    **{name: method.model for name, method in methods.METHODS.items()},
     "Lidstone": lambda: NaiveBayes("lidstone"),
     "KT": lambda: NaiveBayes("kt"),
     "m-estimate": lambda: NaiveBayes("m-estimate"),
     "TE": lambda: NaiveBayes("te"),
     "HEB-U": lambda: NaiveBayes("heb-u"),
-    "HEB-M": lambda: NaiveBayes("heb-m"),
     "HEB-U (Minka)": lambda: NaiveBayes(_MINKA_UNIFORM),
     "HEB-M (Minka)": lambda: NaiveBayes(_MINKA),
     "CAWNB": lambda: NaiveBayes("laplace", weighting="sqrt-mi"),
-    "HEB-M+GR": lambda: NaiveBayes("heb-m", weighting="sqrt-mi"),
     "HEB-M+GR (Minka)": lambda: NaiveBayes(_MINKA, weighting="sqrt-mi"),
     "Lidstone 0.001": lambda: NaiveBayes(Additive(0.001)),
     "Lidstone 0.01": lambda: NaiveBayes(Additive(0.01)),
     "Lidstone 2": lambda: NaiveBayes(Additive(2.0)),
     "AODE": lambda: AODE("laplace", over_cap="skip"),
-    "HEB-AODE": lambda: AODE("heb-m", over_cap="marginal"),
     "HEB-AODE (Minka)": lambda: AODE(_MINKA, over_cap="marginal"),
-    "NB+loo": lambda: NaiveBayes("heb-m", weighting="loo"),
-    "AODE+loo": lambda: AODE("heb-m", weighting="loo"),
 }
 
 # The seven of the main comparison, the factorial design, the sweep of α, and the study of discretisation.
