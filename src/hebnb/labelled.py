@@ -78,10 +78,8 @@ class Labelled:
         if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
             # As text, since DuckDB believes what a Parquet file says of its least and greatest number, NaN aside.
             has_label += f" AND CAST({quoted(target)} AS VARCHAR) <> 'nan'"
-        (n_rows,), (labelled, labels) = (
-            table.values("count(*)"),
-            table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})"),
-        )
+        n_rows = table.n_rows()
+        labelled, labels = table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})")
         if not n_rows:
             raise InputError(f"{visible(table.source)} has no rows.")
         _refuse_labels(visible(target), labels, labelled)
