@@ -456,3 +456,51 @@ def test_spark_aggregates_before_it_shuffles():
     before, after = plan.index("partial_count"), plan.index("Exchange")
     assert after < before  # the plan is printed from its end
     assert plan.count("Exchange") == 1
+
+
+class TestNaNInParquet:
+    """A Parquet file declares its least and greatest number, and NaN is neither; DuckDB must see it all the same."""
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        random = np.random.default_rng(0)
+        numbers = random.normal(size=400)
+        labels = np.where(numbers + random.normal(size=400) > 0, "up", "down")
+        numbers[::5], numbers[::7] = np.nan, -np.nan
+        few = np.where(random.random(400) < 0.2, np.nan, random.integers(0, 3, 400))
+        pq.write_table(pa.table({"cut": numbers, "few": few, "label": labels}), tmp_path / "t.parquet")
+        return tmp_path / "t.parquet"
+
+    def test_fit_and_score(self, path):
+        import duckdb
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        X, y = table.select(["cut", "few"]), table["label"]
+        expected = NaiveBayes(bin_edges={"cut": [-1, 0, 1]}).fit(X, y)
+        with duckdb.connect() as connection:
+            relation = connection.read_parquet(str(path))
+            assert not np.isnan(NaiveBayes().fit(relation, "label").bin_edges_["cut"]).any()
+            model = NaiveBayes(bin_edges={"cut": [-1, 0, 1]}).fit(relation, "label")
+            for ours, theirs in zip(model.categories_, expected.categories_, strict=True):
+                assert [str(label) for label in ours] == [str(label) for label in theirs]
+            np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-12)
+            scored = model.predict_proba(relation).to_arrow_table()
+        np.testing.assert_allclose(scored["proba_up"].to_numpy(), expected.predict_proba(X)[:, 1], atol=1e-10)
+
+    def test_exported(self, path):
+        import duckdb
+        import pyarrow.parquet as pq
+
+        from hebnb.export import to_sql
+
+        table = pq.read_table(path)
+        X = table.select(["cut", "few"])
+        model = NaiveBayes().fit(X, table["label"])
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE VIEW rows AS SELECT * FROM read_parquet('{path}', file_row_number = true)")
+            found = connection.sql(to_sql(model)).to_arrow_table().sort_by("file_row_number")
+        np.testing.assert_allclose(found["proba_up"].to_numpy(), model.predict_proba(X)[:, 1], atol=1e-9)

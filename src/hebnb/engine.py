@@ -36,6 +36,16 @@ class LazyColumn:
 
     name: str
     dtype: Any
+    nan_is_text: bool = False
+
+    @classmethod
+    def of(cls, frame: Frame, name: str, dtype: Any) -> LazyColumn:
+        """A column of a lazy table.
+
+        DuckDB, also where Ibis uses it, takes the least and greatest number that a Parquet file declares for the whole
+        truth and finds no NaN beside them; in print it shows.
+        """
+        return cls(name, dtype, frame.implementation.is_duckdb() or frame.implementation.is_ibis())
 
     @property
     def is_continuous(self) -> bool:
@@ -52,7 +62,12 @@ class LazyColumn:
                 "Make numbers of them, for example seconds, or list the column in categorical_features.",
             )
         numbers = nw.col(self.name).cast(nw.Float64)
-        return nw.when(~numbers.is_nan()).then(numbers) if self.dtype.is_float() else numbers
+        if not self.dtype.is_float():
+            return numbers
+        if not self.nan_is_text:
+            return nw.when(~numbers.is_nan()).then(numbers)
+        text = numbers.cast(nw.String).str.to_lowercase()
+        return nw.when((text != "nan") & (text != "-nan")).then(numbers)
 
     def coded(self, feature: Feature) -> nw.Expr:
         """What is grouped by and looked up: the value itself, or the number of its bin."""
@@ -105,7 +120,7 @@ class LazyTable:
             refuse_strange(name, schema[name])
         if weight is not None:
             frame = _with_positive_weights(frame, weight)
-        return cls(frame, tuple(LazyColumn(name, schema[name]) for name in names), target, weight)
+        return cls(frame, tuple(LazyColumn.of(frame, name, schema[name]) for name in names), target, weight)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ class Labelled:
         has_label = f"{quoted(target)} IS NOT NULL"
         if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
             # As text, since DuckDB believes what a Parquet file says of its least and greatest number, NaN aside.
-            has_label += f" AND CAST({quoted(target)} AS VARCHAR) <> 'nan'"
+            has_label += f" AND CAST({quoted(target)} AS VARCHAR) NOT IN ('nan', '-nan')"
         n_rows = table.n_rows()
         labelled, labels = table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})")
         if not n_rows:

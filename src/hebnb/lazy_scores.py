@@ -69,7 +69,7 @@ def with_scores(frame: Frame, vocabulary: Vocabulary, tables: Sequence[ScoreTabl
     for f, (name, feature, table) in enumerate(zip(vocabulary.names, vocabulary.features, tables, strict=True)):
         refuse_strange(str(name), schema[str(name)])
         parts = scores_by_code(table, feature.size, len(log_prior))
-        column = LazyColumn(str(name), schema[str(name)])
+        column = LazyColumn.of(frame, str(name), schema[str(name)])
         if isinstance(feature, Bins):
             found = _of_bins(column, feature, parts)
         else:

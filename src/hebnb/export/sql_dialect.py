@@ -137,7 +137,14 @@ def _types(**kinds: str) -> Mapping[str, str]:
 
 
 DIALECTS = {
-    "duckdb": Dialect(_types(), string_escapes=_escapes(("'", "''")), name_escapes=_DOUBLED, barrier="AS MATERIALIZED"),
+    "duckdb": Dialect(
+        _types(),
+        string_escapes=_escapes(("'", "''")),
+        name_escapes=_DOUBLED,
+        # As text, since what a Parquet file declares as its greatest number is taken to rule NaN out.
+        null_if_nan="CASE WHEN CAST({value} AS VARCHAR) IN ('nan', '-nan') THEN NULL ELSE {value} END",
+        barrier="AS MATERIALIZED",
+    ),
     "postgres": Dialect(
         _types(text="TEXT", double="DOUBLE PRECISION"),
         string_escapes=_escapes(("'", "''"), ("\\", "\\\\")),
