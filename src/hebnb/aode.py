@@ -305,7 +305,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         in_effect = self._may_be_parent[positions[self.parents_]]
         marginals = self._marginal_scores(codes)
         for place, i in enumerate(self.parents_.tolist()):
-            estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions).sum(axis=1)
+            estimates[place] = self._log_joint[:, positions[i]] + self._children.of_parent(i, positions)
             for j in self._unconditioned[place]:
                 estimates[place] += marginals[j]
         return (self._mean if self._weighted_marginals is None else self._product)(estimates, in_effect, codes)
@@ -393,7 +393,7 @@ class AODE(CategoricalClassifier[PairCounts]):
         m = self.concentration_[:, i]
         used = ~np.isnan(m[0])[:, np.newaxis]
         parent = np.minimum(positions[i], total.shape[1] - 1)
-        parts = np.where(used, self._children.of_parent(i, positions).transpose(2, 1, 0), alone)
+        parts = np.where(used, self._children.of_children(i, positions).transpose(2, 1, 0), alone)
         parts[:, i] = self._log_joint[:, positions[i]].T - self.class_log_prior_
         of_children = posterior_mean(0.0, total[:, parent], 1.0, m[:, np.newaxis]).transpose(1, 2, 0)
         own = np.where(used & (shares < 1), of_children, shares)

@@ -27,11 +27,14 @@ CHUNK = 1 << 18
 class ChildScores(Protocol):
     """What the children of a parent add to the score of every class."""
 
-    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+    def of_children(self, i: int, positions: IntArray) -> FloatArray:
         """log P(x_j | y, x_i) for the children conditioned on i, of shape (C, F, rows); zero for the others.
 
         Positions are of shape (F, rows), with W for what says nothing. Rows without a known parent value get anything.
         """
+
+    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+        """Their sum over the children, of shape (C, rows)."""
 
 
 @dataclass(frozen=True)
@@ -224,14 +227,21 @@ class DenseChildScores:
 
     table: FloatArray
 
-    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+    def of_children(self, i: int, positions: IntArray) -> FloatArray:
         """Look up."""
-        n_classes, width, _ = self.table.shape
-        cell = positions + positions[i] * width
-        scores = np.empty((n_classes, *positions.shape))
-        for c in range(n_classes):
-            self.table[c].ravel().take(cell, out=scores[c])
+        return np.stack([table.ravel().take(self._cell(i, positions)) for table in self.table])
+
+    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+        """Look up and add, a class at a time, which stays in the processor's cache."""
+        cell = self._cell(i, positions)
+        scores = np.empty((len(self.table), positions.shape[1]))
+        for table, total in zip(self.table, scores, strict=True):
+            np.sum(table.ravel().take(cell), axis=0, out=total)
         return scores
+
+    def _cell(self, i: int, positions: IntArray) -> IntArray:
+        cell: IntArray = positions + positions[i] * self.table.shape[1]
+        return cell
 
 
 def _dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DenseChildScores:
@@ -266,6 +276,11 @@ class SparseChildScores:
     used: BoolArray
 
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+        """The sum over the children."""
+        total: FloatArray = self.of_children(i, positions).sum(axis=1)
+        return total
+
+    def of_children(self, i: int, positions: IntArray) -> FloatArray:
         """Add the common parts of the known children, and the excess where there is any."""
         n_classes, width = len(self.excess), len(self.of_value) - 1
         scores = np.zeros((n_classes, *positions.shape))
