@@ -119,8 +119,7 @@ def test_columns_that_tell_nothing(open_page):
     X = pd.DataFrame({"x": random.choice(list("abcdefgh"), 150)})
     y = random.choice(["a", "b"], 150).astype(object)
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
-    if found.best.measures["log-loss"] >= np.log(2):
-        assert "tell nothing" in verdict(found)
+    assert "next to nothing" in verdict(found)
     y[:] = "a"
     y[0] = "b"
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)

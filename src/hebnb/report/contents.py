@@ -139,8 +139,8 @@ def verdict(comparison: Comparison) -> str:
     """What it comes to, in a sentence or two without jargon."""
     best = comparison.best
     labels, counts = np.unique(comparison.labels, return_counts=True)
-    if best.measures["log-loss"] >= entropy(counts):
-        return "These columns tell nothing about the class that its frequencies alone do not tell."
+    if best.measures["log-loss"] > 0.99 * entropy(counts):
+        return "These columns tell next to nothing about the class: its frequencies alone predict new rows as well."
     error, right = best.measures["ECE"], best.measures["accuracy"]
     if error <= 0.02:
         opening = "The probabilities can be taken at their word"
