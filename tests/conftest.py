@@ -6,6 +6,20 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: sciki
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The tests make the same tables every time. HEBNB_TESTS=fresh makes others, three times as many; what fails then is
+# printed with what makes it fail again, and --hypothesis-seed chooses where to begin.
+FRESH = os.environ.get("HEBNB_TESTS") == "fresh"
+settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+settings.register_profile("fresh", print_blob=True, deadline=None)
+settings.load_profile("fresh" if FRESH else "fixed")
+
+
+def examples(number, **more):
+    """Settings for a test of so many random tables."""
+    return settings(max_examples=number * (3 if FRESH else 1), **more)
+
 
 BACKENDS = ["pandas", "polars", "pyarrow", "numpy"]
 

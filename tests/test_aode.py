@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
@@ -14,6 +14,7 @@ from scipy.special import gammaln
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
+from conftest import examples
 from hebnb import AODE, HEB, Additive, NaiveBayes, Smoother
 from hebnb.aode import estimated_bytes
 from hebnb.datasets import load_flights
@@ -244,7 +245,7 @@ class TestLaws:
         assert_array_equal(pinned.predict_proba(X), AODE(Additive()).fit(X, y).predict_proba(X))
 
     @given(rows=ROWS, smoothing=st.sampled_from(["heb-m", "heb-u", "laplace", "te"]))
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_sparse_and_dense_tables_agree(self, rows, smoothing):
         X, y = split(rows)
         new = np.concatenate([X, [["?", 9, "m"], [None, None, None]]])
@@ -255,7 +256,7 @@ class TestLaws:
         assert_allclose(dense.predict_proba(new).sum(axis=1), 1, rtol=1e-10)
 
     @given(rows=ROWS, data=st.data(), sparsely=st.booleans())
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_batches_add_up_to_the_whole(self, rows, data, sparsely):
         cut = data.draw(st.integers(1, len(rows) - 1))
         X, y = split(rows)
@@ -275,7 +276,7 @@ class TestLaws:
         assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
 
     @given(rows=ROWS, data=st.data())
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_a_weight_is_a_number_of_rows(self, rows, data):
         X, y = split(rows)
         weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(y), max_size=len(y))))
@@ -286,7 +287,7 @@ class TestLaws:
         assert_allclose(weighted.predict_joint_log_proba(X), repeated.predict_joint_log_proba(X), rtol=1e-8)
 
     @given(rows=ROWS, data=st.data())
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_the_order_of_rows_does_not_matter(self, rows, data):
         X, y = split(rows)
         shuffled, labels = split(data.draw(st.permutations(rows)))

@@ -8,10 +8,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from conftest import examples
 from hebnb import AODE, InputError, NaiveBayes
 from hebnb.datasets import load_flights
 from hebnb.explain import against_others
@@ -73,7 +74,7 @@ def test_contributions_and_prior_sum_to_the_score(model):
         assert shares.between(0, 1).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10_000), st.integers(4, 40), st.booleans(), st.sampled_from([NaiveBayes, AODE]))
 def test_sums_of_any_table(seed, n_rows, weighted, structure):
     X, y = table(n_rows, seed)

@@ -8,13 +8,13 @@ from enum import Enum
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import CategoricalNB
 
-from conftest import make_table
+from conftest import examples, make_table
 from hebnb import AODE, HEB, Additive, InputError, NaiveBayes, ParameterError
 from hebnb.datasets import load_flights
 from hebnb.export import onnx as export
@@ -344,7 +344,7 @@ def test_a_model_of_batches():
 CELLS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from("ab"), st.integers(-3, 3), st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, st.integers(0, 2)), min_size=2, max_size=12),
     asked=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=8),

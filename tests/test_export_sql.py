@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
+from conftest import examples
 from hebnb import AODE, Additive, InputError, NaiveBayes, ParameterError
 from hebnb.export.sql import to_sql
 from hebnb.export.sql_dialect import DIALECTS
@@ -387,7 +388,12 @@ class TestScores:
         known = {"a": ("text", [None] * 4), "x": ("number", [None] * 4), "b": ("text", ["u", "v", "v", "u"])}
         for model in (NaiveBayes(), AODE()):
             model.fit(as_pandas(known), [0, 1, 1, 1])
-            check(duckdb, model, {"a": ("text", ["s", None]), "x": ("number", [1.0, None]), "b": ("text", ["u", None])})
+            new = {
+                "a": ("text", ["s", None, None]),
+                "x": ("number", [1.0, None, np.nan]),
+                "b": ("text", ["u", None, "v"]),
+            }
+            check(duckdb, model, new)
 
     def test_gaps_say_nothing_where_they_are_an_error(self, duckdb):
         known = {"a": ("text", ["x", "y", "y"])}
@@ -413,7 +419,7 @@ class TestScores:
         assert_allclose([row[3:] for row in sorted(rows)], model.predict_proba(X[:2]), atol=1e-9)
 
     @given(data=st.data())
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def test_of_any_table(self, duckdb, data):
         rows = data.draw(st.integers(2, 12))
         texts = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=3)

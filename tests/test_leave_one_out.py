@@ -6,12 +6,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad, minimize
 from sklearn.metrics import log_loss
 
+from conftest import examples
 from hebnb import AODE, HEB, InputError, NaiveBayes, ParameterError, Smoother
 from hebnb.leave_one_out import Rows
 from hebnb.log_linear import Likelihood, Prior, climb, learn
@@ -540,7 +541,7 @@ class TestSamples:
         limit=st.integers(1, 60),
         cut=st.integers(0, 80),
     )
-    @settings(max_examples=50, deadline=None)
+    @examples(50)
     def test_classes_keep_their_shares(self, labels, limit, cut):
         X, y = np.arange(len(labels))[:, np.newaxis] % 7, np.array(labels, dtype=object)
 

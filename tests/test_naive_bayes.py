@@ -6,7 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
@@ -19,6 +19,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
 
+from conftest import examples
 from hebnb import HEB, Additive, MEstimate, NaiveBayes
 
 pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
@@ -109,7 +110,7 @@ class TestAgainstReferences:
         assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-11)
 
     @given(rows=ROWS, new=ROWS)
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_fixed_smoothers_follow_their_definition(self, rows, new):
         (X, y), (unseen, _) = split(rows), split(new)
         for name, mean, m in [
@@ -187,7 +188,7 @@ class TestAgainstReferences:
 
 class TestLaws:
     @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS), weighting=st.sampled_from([None, "sqrt-mi", "loo"]))
-    @settings(deadline=None)
+    @examples(100)
     def test_probabilities_are_probabilities(self, rows, smoothing, weighting):
         X, y = split(rows)
         proba = NaiveBayes(smoothing, weighting=weighting).fit(X, y).predict_proba([["unheard of", 7], ["red", None]])
@@ -195,14 +196,14 @@ class TestLaws:
         assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
 
     @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS))
-    @settings(deadline=None)
+    @examples(100)
     def test_every_class_distribution_sums_to_one(self, rows, smoothing):
         X, y = split(rows)
         for logs in NaiveBayes(smoothing).fit(X, y).feature_log_prob_:
             assert_allclose(np.exp(logs).sum(axis=1), 1, rtol=1e-10)
 
     @given(rows=ROWS, data=st.data(), smoothing=st.sampled_from(SMOOTHINGS))
-    @settings(deadline=None)
+    @examples(100)
     def test_the_order_of_rows_does_not_matter(self, rows, data, smoothing):
         X, y = split(rows)
         shuffled, labels = split(data.draw(st.permutations(rows)))
@@ -211,7 +212,7 @@ class TestLaws:
         assert_array_equal(model.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
 
     @given(rows=ROWS, smoothing=st.sampled_from(SMOOTHINGS))
-    @settings(deadline=None)
+    @examples(100)
     def test_the_names_of_categories_do_not_matter(self, rows, smoothing):
         X, y = split(rows)
         renamed = np.array(
@@ -221,7 +222,7 @@ class TestLaws:
         assert_allclose(model.predict_joint_log_proba(X), other.predict_joint_log_proba(renamed), rtol=1e-9)
 
     @given(rows=ROWS, data=st.data(), smoothing=st.sampled_from(SMOOTHINGS))
-    @settings(deadline=None)
+    @examples(100)
     def test_batches_add_up_to_the_whole(self, rows, data, smoothing):
         cut = data.draw(st.integers(1, len(rows) - 1))
         X, y = split(rows)
@@ -239,7 +240,7 @@ class TestLaws:
         smoothing=st.sampled_from(SMOOTHINGS),
         weighting=st.sampled_from([None, "sqrt-mi"]),
     )
-    @settings(deadline=None)
+    @examples(100)
     def test_a_weight_is_a_number_of_rows(self, rows, data, smoothing, weighting):
         X, y = split(rows)
         floats = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(y), max_size=len(y))))

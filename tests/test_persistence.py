@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import hebnb
+from conftest import examples
 from hebnb import AODE, HEB, Additive, InputError, NaiveBayes, Smoother, load, save
 from hebnb.datasets import load_flights
 from hebnb.plain import plain, restored
@@ -107,7 +108,7 @@ def test_all_kinds_of_categories(path):
     check_equal(load(path), model, X)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.dates()

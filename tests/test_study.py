@@ -40,7 +40,7 @@ from hebnb.study.store import Cell, Store
 from hebnb.study.synthetic import estimate, l1_errors, reductions
 from hebnb.study.tables import Table
 
-DATA = Path(os.environ.get("HEBNB_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ["HEBNB_DATA"]) if "HEBNB_DATA" in os.environ else None
 
 # Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), table 6: AUC of C4.5 with and
 # without two parameters tuned, on 14 datasets. Rounding ties two of them on "voting"; the article ranks them 2 and 3.
@@ -112,7 +112,7 @@ class TestRegistry:
         assert sum(pairs) == published.PAIRS
 
     def test_the_folder_agrees(self):
-        if not (DATA / "MANIFEST.csv").exists():
+        if DATA is None:
             pytest.skip("the datasets are not at hand; HEBNB_DATA names their folder")
         manifest = pd.read_csv(DATA / "MANIFEST.csv")
         listed = json.loads((DATA / "categorical.json").read_text())

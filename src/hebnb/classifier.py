@@ -20,6 +20,7 @@ from hebnb.errors import InputError
 from hebnb.explain import Evidence, Explanation, as_texts
 from hebnb.learner import CountLearner, Tally, no_rows
 from hebnb.leave_one_out import Rows
+from hebnb.probability import best_classes
 from hebnb.table import Table, as_array, as_table_like, is_lazy, read, read_labels, read_weights
 from hebnb.weighting import Parts, blocks
 
@@ -50,8 +51,8 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         """
         if is_lazy(X):
             return self._lazily(X, "prediction")
-        scores = self.predict_joint_log_proba(X)
-        labels: Array = self.classes_[np.argmax(scores, axis=1)]
+        best = best_classes(self.predict_joint_log_proba(X))
+        labels: Array = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Any:

@@ -12,7 +12,7 @@ from hebnb import errors
 from hebnb.arrays import Array, FloatArray
 from hebnb.engine import Frame, LazyColumn, refuse_strange
 from hebnb.errors import InputError
-from hebnb.probability import ScoreTable, scores_by_code
+from hebnb.probability import TIE, ScoreTable, scores_by_code
 from hebnb.vocabulary import Bins, Categories, Vocabulary
 
 _KEY, _PART, _SCORE = "__hebnb_key", "__hebnb_part", "__hebnb_score"
@@ -104,7 +104,7 @@ def with_best(frame: Frame, columns: list[str], labels: Array, name: str) -> Fra
     values = labels.tolist()
     best: Any = nw.lit(values[-1])
     for score, label in zip(reversed(scores[:-1]), reversed(values[:-1]), strict=True):
-        best = nw.when(score == nw.col(_PART)).then(nw.lit(label)).otherwise(best)
+        best = nw.when(score >= nw.col(_PART) - TIE).then(nw.lit(label)).otherwise(best)
     return frame.with_columns(best.alias(name)).select(*columns, name)
 
 

@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 from hebnb.arrays import BoolArray, FloatArray, IntArray
 from hebnb.counts import Counts, CountTable, nonzero_cells
 
+# Scores that differ by no more than this are equal: what is left is the order in which a program added up.
+TIE = 1e-10
 # Rows scored at a time: the running sums of a block stay in the processor's cache.
 _BLOCK = 1 << 14
 
@@ -44,6 +46,17 @@ def class_log_prior(class_count: FloatArray) -> FloatArray:
     """
     n_classes = len(class_count)
     return np.log(posterior_mean(class_count, class_count.sum(axis=0), 1 / n_classes, n_classes))
+
+
+def best_classes(scores: FloatArray) -> IntArray:
+    """The class of the greatest score in every row, and the first of those that are equal to it.
+
+    Examples
+    --------
+    >>> best_classes(np.array([[0.5, 0.5 + 1e-15], [0.1, 0.2]]))
+    array([0, 1])
+    """
+    return np.argmax(scores >= scores.max(axis=1, keepdims=True) - TIE, axis=1)
 
 
 class ScoreTable(Protocol):

@@ -90,16 +90,19 @@ def scorer(model: Classifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]
     """A function that adds predictions to the kept columns of some rows."""
     import numpy as np
     import pyarrow as pa
+    from scipy.special import softmax
 
     from hebnb.cli.matching import features
     from hebnb.lazy_scores import prediction_names
+    from hebnb.probability import best_classes
 
     names = prediction_names([*kept], model.classes_, "prediction") + prediction_names([*kept], model.classes_, "proba")
     labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
 
     def score(rows: pa.Table) -> pa.Table:
-        proba = model.predict_proba(features(rows, model)) if rows.num_rows else np.empty((0, len(labels)))
-        best = pa.array(labels).take(pa.array(proba.argmax(axis=1)))
+        scores = model.predict_joint_log_proba(features(rows, model)) if rows.num_rows else np.empty((0, len(labels)))
+        proba = softmax(scores, axis=1)
+        best = pa.array(labels).take(pa.array(best_classes(scores)))
         made = [best, *(pa.array(column) for column in proba.T)]
         return pa.table([*(rows[name] for name in kept), *made], names=[*kept, *names])
 

@@ -15,6 +15,7 @@ from hebnb.export.onnx_columns import LABEL, PROBABILITIES, Port, input_names, p
 from hebnb.export.onnx_graph import Graph, import_onnx, texts_of
 from hebnb.export.onnx_scores import aode_scores, check_size, naive_bayes_scores
 from hebnb.naive_bayes import NaiveBayes
+from hebnb.probability import TIE
 from hebnb.version import __version__
 from hebnb.vocabulary import Bins
 
@@ -77,8 +78,10 @@ def to_onnx(model: NaiveBayes | AODE) -> onnx.ModelProto:
     scores = aode_scores(graph, model, codes) if isinstance(model, AODE) else naive_bayes_scores(graph, model, codes)
     graph.apply("Softmax", scores, axis=1, output=PROBABILITIES)
     labels = _labels(model)
-    # Of equal scores ArgMax takes the first, as NumPy does.
-    best = graph.apply("ArgMax", scores, axis=1, keepdims=0)
+    greatest = graph.apply("ReduceMax", scores, axes=[1], keepdims=1)
+    least = graph.apply("Sub", greatest, graph.constant(TIE))
+    is_best = graph.apply("Cast", graph.apply("GreaterOrEqual", scores, least), to=graph.onnx.TensorProto.INT64)
+    best = graph.apply("ArgMax", is_best, axis=1, keepdims=0)  # the first of equals
     graph.apply("Gather", graph.constant(labels), best, output=LABEL)
     kind = "string" if labels.dtype == object else labels.dtype.name
     made: onnx.ModelProto = graph.model(

@@ -16,7 +16,7 @@ from hebnb.export.sql_aode import add_aode_scores
 from hebnb.export.sql_dialect import DIALECTS, LEAST_POWER, Query
 from hebnb.export.sql_keys import Keys, kind_of
 from hebnb.naive_bayes import NaiveBayes
-from hebnb.probability import scores_by_code
+from hebnb.probability import TIE, scores_by_code
 
 # Joins in a step.
 _JOINED = 16
@@ -189,8 +189,11 @@ def _add_probabilities(query: Query, possible: list[int]) -> list[str]:
 def _prediction(query: Query, labels: tuple[str, list[str]], possible: list[int]) -> str:
     """The label of the greatest score; of the first of equals."""
     kind, constants = labels
+    tie = query.dialect.double(TIE)
     *others, last = possible
-    cases = " ".join(query.write("WHEN {score_c} = {best} THEN {label}", c, label=constants[c]) for c in others)
+    cases = " ".join(
+        query.write("WHEN {score_c} >= {best} - {tie} THEN {label}", c, label=constants[c], tie=tie) for c in others
+    )
     return query.dialect.cast(f"CASE {cases} ELSE {constants[last]} END" if others else constants[last], kind)
 
 

@@ -56,6 +56,8 @@ class Keys:
             codes = list(range(feature.size))
             return cls("integer", _bin_number(feature, column, dialect), codes, codes, None, is_code=True)
         kind = kind_of(feature.values.tolist(), errors.column(name))
+        if feature.values.dtype.kind == "f":  # also where all were gaps, of which NaN is one
+            kind = "double"
         if feature.values.size and kind not in dialect.types:
             raise InputError(
                 f"{errors.column(name)}: this dialect has no type for its values ({kind}).", "Convert it to text."
