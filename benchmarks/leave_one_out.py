@@ -22,12 +22,12 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from aode import columns_as_in_the_paper
 from hebnb import AODE, NaiveBayes
-from hebnb.log_linear import Prior, climb, learn
+from hebnb.columns.table import read
+from hebnb.counts.sample import Sample
 from hebnb.metrics import brier_score_macro, expected_calibration_error
-from hebnb.probability import joint_log_scores, log_scores
-from hebnb.sample import Sample
-from hebnb.table import read
-from hebnb.weighting import left_out_likelihood
+from hebnb.scores.tables import joint_log_scores, log_scores
+from hebnb.weighting.leave_one_out import left_out_likelihood
+from hebnb.weighting.log_linear import Prior, climb, learn
 from measure import HEADER, Comparison, medians
 
 OURS = {

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from hebnb import HEB, NaiveBayes
-from hebnb.smoothing import smooth
+from hebnb.smoothing.smoothers import smooth
 from measure import HEADER, Comparison, medians
 
 ROWS = 200_000

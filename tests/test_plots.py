@@ -6,11 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hebnb import AODE, NaiveBayes, plots
-from hebnb.explain import against_others
+from hebnb.explain.contributions import against_others
+from hebnb.explain.summary import nomogram_points
 from hebnb.metrics import reliability_curve
-from hebnb.summary import nomogram_points
-from test_cli import HOSTILE
-from test_explain import table
+from models import HOSTILE, table
 
 mpl.use("Agg")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hebnb import HEB, NaiveBayes, theory
-from hebnb.concentration import Evidence, Terms, maximize
+from hebnb.smoothing.strength import Evidence, Terms, maximize
 
 
 def heb_estimate(counts, mean, bounds=(1e-2, 1e4)):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hebnb import errors
-from hebnb.aode import AODE
-from hebnb.naive_bayes import NaiveBayes
+from hebnb.structures.aode import AODE
+from hebnb.structures.naive_bayes import NaiveBayes
 
 Classifier: TypeAlias = NaiveBayes | AODE
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.errors import InputError, ParameterError
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
 
 __all__ = ["brier_score_macro", "expected_calibration_error", "reliability_curve"]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.aode import AODE
-from hebnb.arrays import FloatArray
 from hebnb.errors import ParameterError
-from hebnb.explain import pushes
-from hebnb.naive_bayes import NaiveBayes
-from hebnb.printable import visible
-from hebnb.summary import class_position, feature_summaries, nomogram_points
+from hebnb.explain.contributions import pushes
+from hebnb.explain.summary import class_position, feature_summaries, nomogram_points
+from hebnb.foundation.arrays import FloatArray
+from hebnb.foundation.printable import visible
+from hebnb.structures.aode import AODE
+from hebnb.structures.naive_bayes import NaiveBayes
 
 __all__ = ["concentration", "evidence", "nomogram", "reliability"]
 

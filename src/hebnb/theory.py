@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.arrays import FloatArray
 from hebnb.errors import ParameterError
+from hebnb.foundation.arrays import FloatArray
 
 __all__ = [
     "excess_risk_bound",

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hebnb.errors import HebnbError, ParameterError
-from hebnb.printable import visible, without_nan
+from hebnb.foundation.printable import visible, without_nan
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, shown
-from hebnb.printable import visible
+from hebnb.foundation.printable import visible
 
 _WIDEST_BAR = 12
 
@@ -42,9 +42,9 @@ def explain(
     from hebnb import errors
     from hebnb.cli.matching import features, require_columns, text_columns
     from hebnb.errors import InputError
-    from hebnb.explain import pushes
-    from hebnb.persistence import load
-    from hebnb.tabular_files import open_table
+    from hebnb.explain.contributions import pushes
+    from hebnb.persistence.model_files import load
+    from hebnb.tabular.files import open_table
 
     loaded = load(model)
     labels = [str(label) for label in loaded.classes_.tolist()]

@@ -39,8 +39,8 @@ def export(
     """
     from hebnb.errors import ParameterError
     from hebnb.export import to_onnx, to_sql
-    from hebnb.files import refuse_existing, written_whole
-    from hebnb.persistence import load
+    from hebnb.foundation.files import refuse_existing, written_whole
+    from hebnb.persistence.model_files import load
 
     suffix = Path(output).suffix.lower()
     if output != "-" and suffix not in (".sql", ".onnx"):

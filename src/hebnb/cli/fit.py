@@ -9,7 +9,7 @@ import typer
 
 from hebnb.cli import options
 from hebnb.cli.console import number, print_json, say, size_of
-from hebnb.printable import visible
+from hebnb.foundation.printable import visible
 
 
 def fit(
@@ -44,11 +44,11 @@ def fit(
 
       zcat data.csv.gz | hebnb fit - --target y --categorical zip
     """
-    from hebnb.files import refuse_existing
-    from hebnb.labelled import Labelled, require_target
+    from hebnb.foundation.files import refuse_existing
     from hebnb.methods import method as method_of
-    from hebnb.persistence import save
-    from hebnb.tabular_files import open_table
+    from hebnb.persistence.model_files import save
+    from hebnb.tabular.files import open_table
+    from hebnb.tabular.labelled import Labelled, require_target
 
     chosen = method_of(method)
     model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, shown
-from hebnb.printable import visible
+from hebnb.foundation.printable import visible
 
 
 def inspect(model: options.ModelFile, json: options.Json = False, debug: options.Debug = False) -> None:
@@ -22,8 +22,8 @@ def inspect(model: options.ModelFile, json: options.Json = False, debug: options
 
       hebnb inspect model.skops --json
     """
-    from hebnb.persistence import load
-    from hebnb.summary import feature_summaries
+    from hebnb.explain.summary import feature_summaries
+    from hebnb.persistence.model_files import load
 
     loaded = load(model)
     classes = dict(zip([str(label) for label in loaded.classes_.tolist()], loaded.class_count_.tolist(), strict=True))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.vocabulary import Bins, Feature
 from hebnb.errors import InputError
+from hebnb.foundation.printable import visible
 from hebnb.methods import Classifier
-from hebnb.printable import visible
-from hebnb.tabular_files import TableFile
-from hebnb.vocabulary import Bins, Feature
+from hebnb.tabular.files import TableFile
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ import typer
 from hebnb import errors
 from hebnb.cli.console import err, set_debugging
 from hebnb.methods import METHODS
-from hebnb.tabular_files import KINDS, Kind
+from hebnb.tabular.files import KINDS, Kind
 
 _SOURCE = (
     "A CSV, TSV, Parquet or JSON lines file, a quoted glob of them, - for standard input, "

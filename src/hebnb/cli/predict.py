@@ -52,10 +52,10 @@ def predict(
     """
     from hebnb.cli.matching import require_columns, text_columns
     from hebnb.errors import ParameterError
-    from hebnb.files import refuse_existing, written_whole
-    from hebnb.persistence import load
-    from hebnb.tabular_files import STANDARD, open_table
-    from hebnb.tabular_output import kind_of_output, table_writer
+    from hebnb.foundation.files import refuse_existing, written_whole
+    from hebnb.persistence.model_files import load
+    from hebnb.tabular.files import STANDARD, open_table
+    from hebnb.tabular.output import kind_of_output, table_writer
 
     if json and output != STANDARD:
         raise ParameterError("--json is for what is printed.", "Name a .jsonl file with -o, and leave --json out.")
@@ -93,8 +93,8 @@ def scorer(model: Classifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]
     from scipy.special import softmax
 
     from hebnb.cli.matching import features
-    from hebnb.lazy_scores import prediction_names
-    from hebnb.probability import best_classes
+    from hebnb.engines.scoring import prediction_names
+    from hebnb.scores.tables import best_classes
 
     names = prediction_names([*kept], model.classes_, "prediction") + prediction_names([*kept], model.classes_, "proba")
     labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()

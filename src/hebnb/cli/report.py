@@ -12,7 +12,7 @@ from rich.text import Text
 from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, progress, size_of
 from hebnb.errors import ParameterError
-from hebnb.printable import visible
+from hebnb.foundation.printable import visible
 
 _DEFAULT = "hebnb-report"
 
@@ -61,11 +61,11 @@ def report(
 
       hebnb report 'clicks-*.parquet' --target clicked -o clicks.html --model clicks.skops
     """
-    from hebnb.files import refuse_existing, written_whole
-    from hebnb.labelled import Labelled, require_target
-    from hebnb.persistence import save
+    from hebnb.foundation.files import refuse_existing, written_whole
+    from hebnb.persistence.model_files import save
     from hebnb.report.build import made
-    from hebnb.tabular_files import FLIGHTS, STANDARD, open_table
+    from hebnb.tabular.files import FLIGHTS, STANDARD, open_table
+    from hebnb.tabular.labelled import Labelled, require_target
 
     path = Path(output) if output is not None else _free_name()
     if model_file is not None and path.resolve() == Path(model_file).resolve():

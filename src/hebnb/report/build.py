@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.arrays import Array
-from hebnb.labelled import Labelled
+from hebnb.foundation.arrays import Array
 from hebnb.methods import METHODS, Classifier
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes, fits_page
 from hebnb.report.page import render
+from hebnb.tabular.labelled import Labelled
 
 # Probabilities of a method that are held while methods are compared: rows × classes.
 MOST_PROBABILITIES = 20_000_000

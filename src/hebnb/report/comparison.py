@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from hebnb.arrays import Array, FloatArray, IntArray
 from hebnb.errors import HebnbError, InputError
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Classifier, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import entropy
 
-from hebnb.arrays import Array, FloatArray, IntArray
+from hebnb.explain.summary import FeatureSummary, Telling, feature_summaries, telling_categories
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.foundation.printable import visible
 from hebnb.methods import Classifier
 from hebnb.metrics import reliability_curve
-from hebnb.naive_bayes import NaiveBayes
-from hebnb.printable import visible
 from hebnb.report.comparison import MEASURES, Comparison, Result
 from hebnb.report.explorer import MOST_PAIRS, choices_of, explorer_data, pairs_of
-from hebnb.summary import FeatureSummary, Telling, feature_summaries, telling_categories
+from hebnb.structures.naive_bayes import NaiveBayes
 
 # More than these are left out of tables and small drawings; the page says so.
 MOST_FEATURES = 60

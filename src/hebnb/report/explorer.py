@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.aode import AODE
-from hebnb.arrays import Array, FloatArray, IntArray
-from hebnb.counts import dense
-from hebnb.naive_bayes import NaiveBayes
-from hebnb.one_dependence import Directed
-from hebnb.printable import visible
-from hebnb.summary import as_labels, marginal_concentration
+from hebnb.counts.single import dense
+from hebnb.explain.summary import as_labels, marginal_concentration
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.foundation.printable import visible
+from hebnb.scores.pair_tables import Directed
+from hebnb.structures.aode import AODE
+from hebnb.structures.naive_bayes import NaiveBayes
 
 # Categories of a feature that can be chosen, the most frequent; and counts that a page may hold.
 MOST_CHOICES = 20_000

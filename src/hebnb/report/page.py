@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.arrays import FloatArray
-from hebnb.printable import visible
+from hebnb.foundation.arrays import FloatArray
+from hebnb.foundation.printable import visible
 from hebnb.report.comparison import MEASURES
 from hebnb.report.contents import MOST_CLASSES, Contents, measure_rows
 from hebnb.version import __version__

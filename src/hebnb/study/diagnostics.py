@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.naive_bayes import NaiveBayes
-from hebnb.smoothing import HEB
+from hebnb.smoothing.smoothers import HEB
+from hebnb.structures.naive_bayes import NaiveBayes
 from hebnb.study.protocol import Prepared, Settings, fit, split
 
 

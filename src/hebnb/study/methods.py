@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hebnb import methods
-from hebnb.aode import AODE
 from hebnb.methods import Classifier
-from hebnb.naive_bayes import NaiveBayes
-from hebnb.smoothing import HEB, Additive
+from hebnb.smoothing.smoothers import HEB, Additive
+from hebnb.structures.aode import AODE
+from hebnb.structures.naive_bayes import NaiveBayes
 
 # The solver of the paper: at most 50 steps of Minka's fixed point.
 _MINKA = HEB(solver="minka", max_iter=50)

@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from hebnb.arrays import FloatArray, IntArray
+from hebnb.columns.vocabulary import quantile_edges
+from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.methods import Classifier
 from hebnb.metrics import brier_score_macro, expected_calibration_error, reliability_curve
 from hebnb.study.methods import METHODS
 from hebnb.study.registry import Dataset
 from hebnb.study.sources import Raw
-from hebnb.vocabulary import quantile_edges
 
 SEED = 42
 # A number whose column is called like this is a name.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-from hebnb.arrays import FloatArray
+from hebnb.foundation.arrays import FloatArray
 
 # Of these, less is better.
 LOSSES = ("log-loss", "Brier", "ECE", "fit s", "predict s")

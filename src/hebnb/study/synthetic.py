@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.arrays import FloatArray
-from hebnb.concentration import Evidence, Terms
-from hebnb.probability import posterior_mean
-from hebnb.smoothing import Smoother, smoother
+from hebnb.foundation.arrays import FloatArray
+from hebnb.scores.tables import posterior_mean
+from hebnb.smoothing.smoothers import Smoother, smoother
+from hebnb.smoothing.strength import Evidence, Terms
 
 SIZES = (10, 50, 100, 500)
 ROWS = (50, 200, 1000, 5000)

@@ -1,0 +1,1 @@
+"""From a table to codes: tables, columns, and the kinds of features that columns become."""

@@ -1,0 +1,1 @@
+"""What is counted of encoded rows. Counts are frozen values that add."""

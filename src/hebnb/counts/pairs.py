@@ -1,0 +1,295 @@
+"""Counts of pairs of categories with classes, for every pair of features. They add, like the counts they extend.
+
+The categories of all features are laid out in one line of W = ΣK positions; a pair of categories is a pair of
+positions. The counts of all pairs of a class are the Gram matrix of the one-hot encoding of its rows. Where W is
+moderate the matrix is held as an array, counted by BLAS if features have few categories and by ``bincount`` if they
+have many. Where W is large, only the cells that occur are kept: at most rows × pairs of them, whatever K is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from hebnb.columns.vocabulary import Categories, Vocabulary
+from hebnb.counts.single import Counts
+from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
+
+# Below this many categories a feature, on average, multiplying one-hot matrices is faster than counting codes.
+_FEW_CATEGORIES = 8
+# Rows one-hot encoded at a time; single precision counts them exactly.
+_BLOCK = 1 << 13
+# An array of this many cells is small whatever the rows.
+_SMALL_SQUARE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the categories of every feature lie in one line."""
+
+    sizes: IntArray
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """First position of every feature, and at the end W."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @property
+    def width(self) -> int:
+        """W, the number of positions; also the position of what says nothing."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def feature(self) -> IntArray:
+        """The feature of every position."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def span(self, f: int) -> slice:
+        """The positions of a feature."""
+        return slice(int(self.starts[f]), int(self.starts[f + 1]))
+
+    def positions(self, codes: Sequence[IntArray]) -> IntArray:
+        """Codes of every feature as positions, of shape (F, rows); silent codes become W."""
+        line = np.empty((len(codes), len(codes[0])), dtype=np.intp)
+        for f, column in enumerate(codes):
+            np.add(column, self.starts[f], out=line[f])
+            line[f][column == self.sizes[f]] = self.width
+        return line
+
+
+@dataclass(frozen=True, eq=False)
+class DensePairs:
+    """Counts of all pairs of positions for every class, of shape (C, W, W); zero within a feature."""
+
+    square: FloatArray
+
+    def placed(self, positions: IntArray, classes: IntArray, shape: tuple[int, int]) -> Pairs:
+        """The same cells in a larger layout, of that width and number of classes."""
+        width, n_classes = shape
+        square = np.zeros((n_classes, width, width))
+        square[np.ix_(classes, positions, positions)] = self.square
+        return DensePairs(square)
+
+    def cells(self) -> SparsePairs:
+        """The cells that occur."""
+        class_, first, second = np.nonzero(np.triu(self.square))
+        return SparsePairs(first, second, class_, self.square[class_, first, second])
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePairs:
+    """Counts of the pairs of positions that occur, once for each pair: the first belongs to the earlier feature."""
+
+    first: IntArray
+    second: IntArray
+    class_: IntArray
+    count: FloatArray
+
+    def placed(self, positions: IntArray, classes: IntArray, shape: tuple[int, int]) -> Pairs:
+        """The same cells in a larger layout."""
+        return SparsePairs(positions[self.first], positions[self.second], classes[self.class_], self.count)
+
+    def cells(self) -> SparsePairs:
+        """The cells that occur."""
+        return self
+
+
+Pairs: TypeAlias = DensePairs | SparsePairs
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts(Counts):
+    """Counts, and counts of pairs of features.
+
+    Parameters
+    ----------
+    pairs : DensePairs or SparsePairs
+        How often every pair of categories of different features occurred with every class.
+    n_rows : int
+        Number of rows counted.
+    caps : Caps
+        Which pairs are counted at all.
+    """
+
+    pairs: Pairs
+    n_rows: int
+    caps: Caps
+
+    @classmethod
+    def of_rows(
+        cls, counts: Counts, codes: Sequence[IntArray], classes: IntArray, weights: FloatArray | None, caps: Caps
+    ) -> PairCounts:
+        """Count pairs of encoded rows whose single categories have been counted."""
+        layout = Layout(counts.sizes.astype(np.intp))
+        counted = caps.counted(layout.sizes, counts.classes.size)
+        positions = layout.positions(codes)
+        if dense_fits(layout, counts.classes.size, positions.shape[1], counted):
+            pairs: Pairs = DensePairs(count_square(positions, classes, weights, layout, counts.classes.size))
+        else:
+            pairs = count_cells(positions, classes, weights, layout, counted)
+        single = counts.classes, counts.class_count, counts.vocabulary, counts.tables
+        return cls(*single, pairs, positions.shape[1], caps)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the categories lie."""
+        return Layout(self.sizes.astype(np.intp))
+
+    def _widen(self, vocabulary: Vocabulary, classes: Categories) -> PairCounts:
+        single = super()._widen(vocabulary, classes)
+        layout = Layout(single.sizes.astype(np.intp))
+        columns = self.classes.codes_in(classes)
+        positions = np.concatenate(
+            [
+                start + old.codes_in(new)  # type: ignore[arg-type]
+                for start, old, new in zip(layout.starts, self.vocabulary.features, vocabulary.features, strict=False)
+            ]
+        )
+        counted = self.caps.counted(layout.sizes, classes.size)
+        fits = dense_fits(layout, classes.size, self.n_rows, counted)
+        pairs = (self.pairs if fits else self.pairs.cells()).placed(positions, columns, (layout.width, classes.size))
+        return PairCounts(classes, single.class_count, vocabulary, single.tables, pairs, self.n_rows, self.caps)
+
+    def __add__(self, other: Counts) -> PairCounts:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        single = super().__add__(other)
+        ours, theirs = self._widen(single.vocabulary, single.classes), other._widen(single.vocabulary, single.classes)
+        n_rows = self.n_rows + other.n_rows
+        counted = self.caps.counted(ours.layout.sizes, single.classes.size)
+        if dense_fits(ours.layout, single.classes.size, n_rows, counted):
+            shape = ours.layout.width, single.classes.size
+            pairs: Pairs = DensePairs(_as_square(ours.pairs, shape) + _as_square(theirs.pairs, shape))
+        else:
+            pairs = _added(ours.pairs.cells(), theirs.pairs.cells(), ours.layout, counted)
+        return PairCounts(
+            single.classes, single.class_count, single.vocabulary, single.tables, pairs, n_rows, self.caps
+        )
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Which feature may be the parent of which, by numbers of categories."""
+
+    max_parent_categories: int | None = 200
+    max_joint_cells: float | None = 5e7
+
+    def used(self, sizes: IntArray, n_classes: int) -> BoolArray:
+        """Whether the child (column) is conditioned on the parent (row), of shape (F, F)."""
+        used = ~np.eye(len(sizes), dtype=bool)
+        if self.max_parent_categories is not None:
+            used &= (sizes <= self.max_parent_categories)[:, np.newaxis]
+        if self.max_joint_cells is not None:
+            used &= np.outer(sizes.astype(float), sizes) * n_classes <= self.max_joint_cells
+        return used
+
+    def counted(self, sizes: IntArray, n_classes: int) -> BoolArray:
+        """Whether a pair is used in either direction. It never becomes so again once it is not: sizes only grow."""
+        used = self.used(sizes, n_classes)
+        return used | used.T
+
+
+def dense_fits(layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) -> bool:
+    """Whether the square array is no larger than what the rows could fill otherwise."""
+    square = n_classes * layout.width**2
+    return square <= max(_SMALL_SQUARE, n_rows * int(counted.sum()))
+
+
+def held(cells: SparsePairs, layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) -> Pairs:
+    """The cells in the form that suits their number."""
+    if dense_fits(layout, n_classes, n_rows, counted):
+        return DensePairs(_as_square(cells, (layout.width, n_classes)))
+    return cells
+
+
+def count_square(
+    positions: IntArray, classes: IntArray, weights: FloatArray | None, layout: Layout, n_classes: int
+) -> FloatArray:
+    """Counts of all pairs, of shape (C, W, W)."""
+    if layout.width < _FEW_CATEGORIES * len(layout.sizes):
+        square = _gram(positions, classes, weights, layout, n_classes)
+        for f in range(len(layout.sizes)):
+            square[:, layout.span(f), layout.span(f)] = 0
+        return square
+    square = np.zeros((n_classes, layout.width, layout.width))
+    for f in range(len(layout.sizes) - 1):
+        span = layout.span(f)
+        size, rest = span.stop - span.start, layout.width - span.stop + 1
+        row = np.minimum(positions[f] - span.start, size)  # what says nothing counts in a row of its own
+        cell = positions[f + 1 :] + ((row * n_classes + classes) * rest - span.stop)
+        repeated = None if weights is None else np.broadcast_to(weights, cell.shape).ravel()
+        counts = np.bincount(cell.ravel(), repeated, (size + 1) * n_classes * rest)
+        counts = counts.reshape(size + 1, n_classes, rest)[:size, :, :-1].transpose(1, 0, 2)
+        square[:, span, span.stop :] = counts
+        square[:, span.stop :, span] = counts.transpose(0, 2, 1)
+    return square
+
+
+def _gram(
+    positions: IntArray, classes: IntArray, weights: FloatArray | None, layout: Layout, n_classes: int
+) -> FloatArray:
+    """OᵀO of the one-hot encoding O of every class's rows."""
+    square = np.zeros((n_classes, layout.width, layout.width))
+    for c in range(n_classes):
+        rows = np.flatnonzero(classes == c)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            one_hot = np.zeros((len(block), layout.width + 1), dtype=np.float32 if weights is None else np.float64)
+            one_hot[np.arange(len(block))[:, np.newaxis], positions[:, block].T] = 1
+            one_hot = one_hot[:, :-1]
+            weighted = one_hot if weights is None else one_hot * weights[block, np.newaxis]
+            square[c] += weighted.T @ one_hot
+    return square
+
+
+def count_cells(
+    positions: IntArray, classes: IntArray, weights: FloatArray | None, layout: Layout, counted: BoolArray
+) -> SparsePairs:
+    """Counts of the pairs that occur."""
+    n_classes = int(classes.max()) + 1
+    parts = [(np.empty(0, dtype=np.intp), np.empty(0))]
+    for i, j in zip(*np.nonzero(np.triu(counted)), strict=True):
+        known = np.flatnonzero((positions[i] < layout.width) & (positions[j] < layout.width))
+        key = (positions[i][known] * layout.width + positions[j][known]) * n_classes + classes[known]
+        parts.append(_summed(key, None if weights is None else weights[known]))
+    key, count = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _unpacked(key, count, layout.width, n_classes)
+
+
+def _summed(key: IntArray, weights: FloatArray | None) -> tuple[IntArray, FloatArray]:
+    """Distinct keys in order, and how often each occurs."""
+    if weights is None:
+        distinct, count = np.unique(key, return_counts=True)
+        return distinct, count.astype(float)
+    distinct, inverse = np.unique(key, return_inverse=True)
+    return distinct, np.bincount(inverse, weights, len(distinct)).astype(float)
+
+
+def _unpacked(key: IntArray, count: FloatArray, width: int, n_classes: int) -> SparsePairs:
+    pair, class_ = np.divmod(key, n_classes)
+    first, second = np.divmod(pair, width)
+    return SparsePairs(first, second, class_, count)
+
+
+def _added(a: SparsePairs, b: SparsePairs, layout: Layout, counted: BoolArray) -> SparsePairs:
+    first, second, class_, count = (
+        np.concatenate([getattr(a, part), getattr(b, part)]) for part in ("first", "second", "class_", "count")
+    )
+    kept = counted[layout.feature[first], layout.feature[second]]
+    n_classes = int(class_.max(initial=0)) + 1
+    key = (first[kept] * layout.width + second[kept]) * n_classes + class_[kept]
+    return _unpacked(*_summed(key, count[kept]), layout.width, n_classes)
+
+
+def _as_square(pairs: Pairs, shape: tuple[int, int]) -> FloatArray:
+    if isinstance(pairs, DensePairs):
+        return pairs.square
+    width, n_classes = shape
+    square: Array = np.zeros((n_classes, width, width))
+    square[pairs.class_, pairs.first, pairs.second] = pairs.count
+    square[pairs.class_, pairs.second, pairs.first] = pairs.count
+    return square

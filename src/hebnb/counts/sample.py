@@ -1,0 +1,128 @@
+"""A bounded sample of encoded training rows, for what cannot be learned from counts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hebnb.columns.vocabulary import Categories, Vocabulary
+from hebnb.counts.single import Counts
+from hebnb.foundation.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Encoded rows with their classes, and how many rows they stand for. Samples of batches add.
+
+    Every row carries a random key. Thinning keeps the rows of lowest key in each class, so a sample of all batches is
+    drawn like one of all rows at once.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        What the codes mean.
+    classes : Categories
+        What the labels mean.
+    codes : tuple of F arrays of shape (S,)
+    labels : array of shape (S,)
+    weights : array of shape (S,)
+        How often every row counts.
+    keys : array of shape (S,)
+        Random numbers between 0 and 1.
+    seen : array of shape (C,)
+        Number of rows of each class that the sample was drawn from.
+    """
+
+    vocabulary: Vocabulary
+    classes: Categories
+    codes: tuple[IntArray, ...]
+    labels: IntArray
+    weights: FloatArray
+    keys: FloatArray
+    seen: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        counts: Counts,
+        codes: Sequence[IntArray],
+        labels: IntArray,
+        weights: FloatArray | None,
+        random: np.random.RandomState,
+    ) -> Sample:
+        """All rows of a batch that has been counted."""
+        n_rows = len(labels)
+        return cls(
+            counts.vocabulary,
+            counts.classes,
+            tuple(codes),
+            labels,
+            np.ones(n_rows) if weights is None else weights,
+            random.random_sample(n_rows),
+            np.bincount(labels, minlength=counts.classes.size),
+        )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def thinned(self, limit: int) -> Sample:
+        """At most ``limit`` rows: one of every class, as far as they reach, and the rest in proportion."""
+        if len(self) <= limit:
+            return self
+        quota = np.zeros_like(self.seen)
+        quota[np.argsort(-self.seen, kind="stable")[:limit]] = 1
+        quota += (limit - quota.sum()) * self.seen // self.seen.sum()
+        order = np.lexsort((self.keys, self.labels))
+        held = np.bincount(self.labels, minlength=self.classes.size)
+        rank = np.arange(len(self)) - np.repeat(np.cumsum(held) - held, held)
+        kept = np.sort(order[rank < np.repeat(quota, held)])
+        return self._rows(kept)
+
+    @property
+    def representative_weights(self) -> FloatArray:
+        """The weights of the rows, corrected where a class is more or less sampled than the others."""
+        held = np.bincount(self.labels, minlength=self.classes.size)
+        share = (self.seen / self.seen.sum()) / np.maximum(held / len(self), 1 / len(self))
+        return self.weights * share[self.labels] if len(self) < self.seen.sum() else self.weights
+
+    def __add__(self, other: Sample) -> Sample:
+        vocabulary, classes = self.vocabulary | other.vocabulary, self.classes | other.classes
+        ours, theirs = self._recoded(vocabulary, classes), other._recoded(vocabulary, classes)
+        return Sample(
+            vocabulary,
+            classes,
+            tuple(np.concatenate(pair) for pair in zip(ours.codes, theirs.codes, strict=True)),
+            np.concatenate([ours.labels, theirs.labels]),
+            np.concatenate([ours.weights, theirs.weights]),
+            np.concatenate([ours.keys, theirs.keys]),
+            ours.seen + theirs.seen,
+        )
+
+    def detached(self) -> Sample:
+        """The same rows in memory of their own."""
+        return replace(self, codes=tuple(column.copy() for column in self.codes), weights=self.weights.copy())
+
+    def with_classes(self, classes: Categories) -> Sample:
+        """The same rows with room for classes that have not occurred."""
+        return self._recoded(self.vocabulary, self.classes | classes)
+
+    def _recoded(self, vocabulary: Vocabulary, classes: Categories) -> Sample:
+        codes = tuple(
+            np.append(old.codes_in(new), new.size)[column]  # type: ignore[arg-type]
+            for column, old, new in zip(self.codes, self.vocabulary.features, vocabulary.features, strict=True)
+        )
+        places = self.classes.codes_in(classes)
+        seen = np.zeros(classes.size, dtype=self.seen.dtype)
+        seen[places] = self.seen
+        return replace(self, vocabulary=vocabulary, classes=classes, codes=codes, labels=places[self.labels], seen=seen)
+
+    def _rows(self, kept: IntArray) -> Sample:
+        return replace(
+            self,
+            codes=tuple(column[kept] for column in self.codes),
+            labels=self.labels[kept],
+            weights=self.weights[kept],
+            keys=self.keys[kept],
+        )

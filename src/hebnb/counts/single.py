@@ -1,0 +1,185 @@
+"""Sufficient statistics: how often every category occurred with every class. Frozen values that add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hebnb.columns.vocabulary import Categories, Vocabulary
+from hebnb.errors import InputError
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
+
+# Categories in rows and classes in columns (v × c), so that what a row of data looks up lies together.
+CountTable: TypeAlias = "FloatArray | csr_array[np.float64]"
+
+# A table with at most this many cells, or this many per non-zero one, is held dense.
+_SMALL_TABLE = 1 << 16
+_DENSE_CELLS_PER_NONZERO = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of classes, and of categories with classes for every feature.
+
+    ``a + b`` is what counting the rows of both at once gives, whatever categories and classes each has seen: it is
+    the whole of a second batch, a second file or a second machine.
+
+    Parameters
+    ----------
+    classes : Categories
+        Class labels in sorted order.
+    class_count : array of shape (C,)
+        Weight of the rows of each class.
+    vocabulary : Vocabulary
+        What the codes of each feature mean.
+    tables : one (K, C) table a feature
+        Dense, or a CSR array where most cells are zero.
+
+    Examples
+    --------
+    >>> from hebnb import NaiveBayes
+    >>> morning = NaiveBayes().fit([["red"], ["blue"]], ["no", "yes"]).counts_
+    >>> evening = NaiveBayes().fit([["red"], ["green"]], ["no", "no"]).counts_
+    >>> both = morning + evening
+    >>> both.vocabulary.features[0].labels
+    array(['blue', 'green', 'red'], dtype=object)
+    >>> both.tables[0]
+    array([[0., 1.],
+           [1., 0.],
+           [2., 0.]])
+    """
+
+    classes: Categories
+    class_count: FloatArray
+    vocabulary: Vocabulary
+    tables: tuple[CountTable, ...]
+
+    @classmethod
+    def of(
+        cls,
+        vocabulary: Vocabulary,
+        codes: Sequence[IntArray],
+        labels: IntArray,
+        label_values: Array,
+        weights: FloatArray | None = None,
+    ) -> Counts:
+        """Count encoded rows. ``labels`` are codes into ``label_values``, some of which may not occur."""
+        classes = Categories.occurring(labels, label_values)
+        class_codes = classes.codes_of(label_values)[labels]
+        n_classes = classes.size
+        tables = tuple(
+            tabulate(column, class_codes, (feature.size, n_classes), weights)
+            for column, feature in zip(codes, vocabulary.features, strict=True)
+        )
+        return cls(classes, np.bincount(class_codes, weights, n_classes).astype(float), vocabulary, tables)
+
+    @cached_property
+    def pooled(self) -> tuple[FloatArray, ...]:
+        """For every feature, the count of each category over all classes."""
+        return tuple(np.asarray(table @ np.ones(table.shape[1])) for table in self.tables)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """The weight of the rows of each class that have a known value of each feature, of shape (C, F)."""
+        return np.stack([np.asarray(table.T @ np.ones(table.shape[0])) for table in self.tables], axis=1)
+
+    @property
+    def sizes(self) -> FloatArray:
+        """K, the number of categories of every feature."""
+        return np.array([feature.size for feature in self.vocabulary.features], dtype=float)
+
+    def with_classes(self, classes: Categories) -> Counts:
+        """The same counts with room for classes that have not occurred."""
+        return self._widen(self.vocabulary, self.classes | classes)
+
+    def __add__(self, other: Counts) -> Counts:
+        if self.vocabulary.names != other.vocabulary.names:
+            raise InputError(
+                "Counts of different columns cannot be added.", "Count the same columns in the same order."
+            )
+        vocabulary, classes = self.vocabulary | other.vocabulary, self.classes | other.classes
+        ours, theirs = self._widen(vocabulary, classes), other._widen(vocabulary, classes)
+        return Counts(
+            classes,
+            ours.class_count + theirs.class_count,
+            vocabulary,
+            tuple(_add(a, b) for a, b in zip(ours.tables, theirs.tables, strict=True)),
+        )
+
+    def _widen(self, vocabulary: Vocabulary, classes: Categories) -> Counts:
+        columns = self.classes.codes_in(classes)
+        class_count = np.zeros(classes.size)
+        class_count[columns] = self.class_count
+        tables = tuple(
+            _place(table, old.codes_in(new), columns, (new.size, classes.size))  # type: ignore[arg-type]
+            for table, old, new in zip(self.tables, self.vocabulary.features, vocabulary.features, strict=True)
+        )
+        return Counts(classes, class_count, vocabulary, tables)
+
+
+def tabulate(codes: IntArray, classes: IntArray, shape: tuple[int, int], weights: FloatArray | None) -> CountTable:
+    """The weight of every (category, class); silent codes, K, count nowhere."""
+    n_values, n_classes = shape
+    if _dense_fits((n_values + 1, n_classes), len(codes)):
+        cell = codes * n_classes
+        cell += classes
+        table = np.bincount(cell, weights, (n_values + 1) * n_classes).reshape(-1, n_classes)
+        return compact(table[:n_values].astype(float))
+    weights = np.ones(len(codes)) if weights is None else weights
+    return compact(csr_array((weights, (codes, classes)), shape=(n_values + 1, n_classes))[:n_values])
+
+
+def compact(table: CountTable) -> CountTable:
+    """Dense or sparse, whichever the table's own numbers call for."""
+    if isinstance(table, csr_array):
+        return table.toarray() if _dense_fits(table.shape, table.nnz) else table
+    return table if _dense_fits(table.shape, int(np.count_nonzero(table))) else csr_array(table)
+
+
+def nonzero_cells(table: CountTable) -> tuple[IntArray, IntArray, FloatArray]:
+    """Category, class and count of every cell that is not zero."""
+    if isinstance(table, csr_array):
+        cells = table.tocoo()
+        return cells.row.astype(np.intp), cells.col.astype(np.intp), cells.data
+    flat = table.ravel()
+    at = np.flatnonzero(flat != 0)  # of booleans: several times faster
+    value = at // table.shape[1]
+    return value, at - value * table.shape[1], flat[at]
+
+
+def dense(table: CountTable) -> FloatArray:
+    """The table as an ordinary array."""
+    return table.toarray() if isinstance(table, csr_array) else table
+
+
+def counts_at(table: CountTable, codes: IntArray) -> FloatArray:
+    """The counts of the classes with these codes, of shape (codes, C); zero for the silent one."""
+    known = np.flatnonzero(codes < table.shape[0])
+    found = np.zeros((len(codes), table.shape[1]))
+    found[known] = dense(table[codes[known]])
+    return found
+
+
+def _dense_fits(shape: tuple[int, int], nonzero: int) -> bool:
+    return shape[0] * shape[1] <= max(_SMALL_TABLE, _DENSE_CELLS_PER_NONZERO * nonzero)
+
+
+def _add(a: CountTable, b: CountTable) -> CountTable:
+    if isinstance(a, csr_array) and isinstance(b, csr_array):
+        return compact(a + b)
+    return compact(dense(a) + dense(b))
+
+
+def _place(table: CountTable, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> CountTable:
+    """The table's cells at other rows and columns of a larger one."""
+    if isinstance(table, csr_array) or not _dense_fits(shape, int(np.count_nonzero(table))):
+        value, class_, count = nonzero_cells(table)
+        return csr_array((count, (rows[value], columns[class_])), shape=shape)
+    placed = np.zeros(shape)
+    placed[np.ix_(rows, columns)] = table
+    return placed

@@ -1,0 +1,1 @@
+"""Lazy tables: counting and scoring where the rows are."""

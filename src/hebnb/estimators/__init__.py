@@ -1,0 +1,1 @@
+"""What all classifiers share: learning from tables, and answering about rows."""

@@ -1,0 +1,161 @@
+"""How a column enters an ONNX graph: as which tensor, with which token for a gap, and how it becomes codes there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hebnb import errors
+from hebnb.columns.column import Column, Name
+from hebnb.columns.vocabulary import Bins, Categories, Feature
+from hebnb.export.onnx.graph import ML, Graph, text_of, texts_of
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
+
+_INT64 = np.iinfo(np.int64)
+LABEL, PROBABILITIES = "label", "probabilities"
+
+
+class Port(Protocol):
+    """One column of the model as an input of the graph."""
+
+    @property
+    def kind(self) -> str:
+        """``"string"``, or the name of a NumPy type."""
+
+    @property
+    def gap(self) -> str | int | float:
+        """What stands for a missing value."""
+
+    def feed(self, column: Column, codes: IntArray) -> Array:
+        """The tensor for a column that hebnb has read and encoded."""
+
+    def codes(self, graph: Graph, values: str) -> str:
+        """The codes of the tensor of this name, by nodes of the graph."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Categories that are text or whole numbers, or known by their text, found by lookup.
+
+    What is not a category becomes a token of its own in a feed, lest it be taken for a gap.
+    """
+
+    kind: str
+    feature: Categories
+    tokens: list[Any]
+    gap: str | int
+    unseen: str | int
+
+    def feed(self, column: Column, codes: IntArray) -> Array:
+        """The token of every row."""
+        gaps = [self.gap] * self.feature.missing
+        by_code = np.array([*self.tokens, *gaps, self.unseen], dtype=object if self.kind == "string" else self.kind)
+        found = by_code.take(codes)
+        found[column.levels.codes < 0] = self.gap
+        return found
+
+    def codes(self, graph: Graph, values: str) -> str:
+        """Look the tokens up."""
+        silent = self.feature.size
+        found = [*range(len(self.tokens)), silent - self.feature.missing, silent]
+        attributes: dict[str, Any] = {"values_int64s": found, "default_int64": silent}
+        attributes[f"keys_{self.kind}s"] = [*self.tokens, self.gap, self.unseen]
+        return graph.apply("LabelEncoder", values, domain=ML, **attributes)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Bins, or categories that are floats, found by binary search; NaN is a gap."""
+
+    feature: Feature
+    kind: str = "double"
+    gap: float = np.nan
+
+    def feed(self, column: Column, codes: IntArray) -> Array:
+        """The number of every row."""
+        if isinstance(self.feature, Bins):
+            return column.numbers
+        gaps = [self.gap] * self.feature.missing
+        # No column holds infinity, so it stands for what is not a category.
+        found: FloatArray = np.concatenate([self.feature.values, gaps, [np.inf]]).take(codes)
+        return np.where(column.levels.codes < 0, self.gap, found)
+
+    def codes(self, graph: Graph, values: str) -> str:
+        """Count the edges, or the categories, below; a category must be met exactly."""
+        silent = graph.constant(self.feature.size)
+        if isinstance(self.feature, Bins):
+            found = _number_below(graph, self.feature.edges, values)
+        else:
+            below = _number_below(graph, self.feature.values, values)
+            nearest = graph.apply("Gather", graph.constant(np.append(self.feature.values, np.nan)), below)
+            found = graph.apply("Where", graph.apply("Equal", nearest, values), below, silent)
+        missing = graph.constant(self.feature.size - self.feature.missing)
+        return graph.apply("Where", graph.apply("IsNaN", values), missing, found)
+
+
+def port(name: Name, feature: Feature) -> Port:
+    """How a feature's column enters the graph.
+
+    Examples
+    --------
+    >>> port("colour", Categories(np.array(["", "red"], dtype=object), missing=True)).gap
+    '<missing>'
+    """
+    if isinstance(feature, Bins) or feature.values.dtype.kind == "f":
+        return Numbers(feature)
+    values = feature.values.tolist()
+    if feature.values.dtype.kind in "bi" or (feature.values.dtype.kind == "u" and max(values, default=0) <= _INT64.max):
+        whole = [int(value) for value in values]
+        taken = set(whole)
+        free = (number for number in range(_INT64.min, _INT64.max) if number not in taken)
+        return Tokens("int64", feature, whole, next(free), next(free))
+    texts = texts_of(values, errors.column(name))
+    gap = "" if "" not in texts else _free_text("<missing>", texts)
+    return Tokens("string", feature, texts, gap, _free_text("<unseen>", [*texts, gap]))
+
+
+def input_names(names: Sequence[Name]) -> list[str]:
+    """The names of the columns as text; underscores set apart one that ONNX cannot take or that is taken.
+
+    Examples
+    --------
+    >>> input_names(["carrier", "label", ""]), input_names([0, 1])
+    (['carrier', '_label', '_'], ['0', '1'])
+    """
+    texts = [text_of(name) for name in names]
+    taken = {"", LABEL, PROBABILITIES}
+    made = []
+    for place, text in enumerate(texts):
+        name = text
+        while name in taken or (name != text and name in texts[place:]):
+            name = f"_{name}"
+        taken.add(name)
+        made.append(name)
+    return made
+
+
+def _free_text(text: str, taken: list[str]) -> str:
+    while text in taken:
+        text += "_"
+    return text
+
+
+def _number_below(graph: Graph, ordered: FloatArray, values: str) -> str:
+    """How many of the ordered numbers are less than each value: ``np.searchsorted``, with none below NaN.
+
+    Every step halves what is left, so its cost hardly grows with the numbers; comparing with all of them would make a
+    matrix of rows × numbers.
+    """
+    steps = max(len(ordered).bit_length(), 1)
+    padded = np.full(2**steps - 1, np.inf)
+    padded[: len(ordered)] = ordered
+    table = graph.constant(padded)
+    place = graph.constant(0)
+    for step in (2**power for power in reversed(range(steps))):
+        probe = graph.apply("Gather", table, graph.apply("Add", place, graph.constant(step - 1)))
+        less = graph.apply("Cast", graph.apply("Less", probe, values), to=graph.onnx.TensorProto.INT64)
+        place = graph.apply("Add", place, graph.apply("Mul", less, graph.constant(step)))
+    return place

@@ -1,0 +1,1 @@
+"""Score tables, what they say of a row, and how that is put together."""

@@ -1,0 +1,1 @@
+"""The one smoothing formula, what probabilities are shrunk towards, and how strongly."""

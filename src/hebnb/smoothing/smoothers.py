@@ -1,0 +1,245 @@
+"""The smoothers: each is a choice of a prior mean θ and a concentration m for every class and feature."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Literal, TypeAlias, TypeGuard
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from hebnb import errors
+from hebnb.counts.single import Counts, nonzero_cells
+from hebnb.errors import ParameterError
+from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.smoothing.strength import Evidence, Terms, fixed_point, maximize, merge_cells
+
+__all__ = ["HEB", "Additive", "MEstimate", "Smoother"]
+
+PriorMean: TypeAlias = Literal["marginal", "uniform"]
+
+
+class Smoother(BaseEstimator):  # type: ignore[misc]
+    """A rule for the prior mean and the concentration of every class-conditional distribution.
+
+    A subclass has a ``prior_mean``, ``"uniform"`` or ``"marginal"``, and says in ``concentration`` how strong it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Pinned(Smoother):
+    ...     prior_mean = "marginal"
+    ...     def concentration(self, sizes, largest, evidence):
+    ...         return np.full_like(sizes, 3.0)
+    >>> from hebnb import NaiveBayes
+    >>> NaiveBayes(smoothing=Pinned()).fit([["a"], ["b"]], [0, 1]).concentration_
+    array([[3.],
+           [3.]])
+    """
+
+    prior_mean: PriorMean
+
+    @abstractmethod
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """m for many distributions at once.
+
+        Parameters
+        ----------
+        sizes : array
+            Number of categories of each distribution.
+        largest : array of the same shape
+            Rows of the largest document that speaks about it.
+        evidence : function without arguments
+            What the counts say about the concentrations, numbered as in the flattened arrays.
+
+        Returns
+        -------
+        array of the same shape
+        """
+
+    def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
+        """θ of categories with these counts over all classes, in features with that total and that many categories."""
+        if self.prior_mean == "marginal":
+            return pooled / np.maximum(total, np.finfo(float).tiny)
+        return np.zeros_like(pooled) + 1 / np.maximum(size, 1)
+
+
+class Additive(Smoother):
+    """Add a constant to every count: Laplace (1), Krichevsky–Trofimov (0.5), Lidstone (0.1).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The pseudo-count of every category; the concentration is ``alpha`` times the number of categories.
+
+    Examples
+    --------
+    >>> Additive(0.1)
+    Additive(alpha=0.1)
+    """
+
+    prior_mean: PriorMean = "uniform"
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = alpha
+
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """``alpha · K``."""
+        _require_positive("alpha", self.alpha)
+        return self.alpha * sizes
+
+
+class MEstimate(Smoother):
+    """Shrink every class towards the pooled frequencies with a fixed strength: Cestnik's m-estimate.
+
+    Parameters
+    ----------
+    m : float, default=2.0
+        The concentration. 10 gives what target encoding does by default.
+
+    Examples
+    --------
+    >>> MEstimate(m=10)
+    MEstimate(m=10)
+    """
+
+    prior_mean: PriorMean = "marginal"
+
+    def __init__(self, m: float = 2.0) -> None:
+        self.m = m
+
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """The constant ``m``."""
+        _require_positive("m", self.m)
+        return np.full(sizes.shape, float(self.m))
+
+
+class HEB(Smoother):
+    """Hierarchical empirical Bayes: a concentration for every class and feature, learned by Type-II likelihood.
+
+    Parameters
+    ----------
+    prior_mean : {"marginal", "uniform"}, default="marginal"
+        Shrink towards the frequencies of all classes together (HEB-M) or towards equal probabilities (HEB-U).
+    solver : {"exact", "minka"}, default="exact"
+        Find the maximum of the evidence, or run the fixed-point iteration of the paper.
+    max_iter : int, default=50
+        Most iterations of the solver. The exact one seldom needs more than ten.
+    low_count : float, default=10
+        A class with less than this weight of rows learns nothing; its concentration is the number of categories.
+    bounds : (float, float), default=(1e-2, 1e4)
+        Smallest and largest concentration.
+
+    Examples
+    --------
+    >>> from hebnb import NaiveBayes
+    >>> NaiveBayes(smoothing=HEB(solver="minka"))
+    NaiveBayes(smoothing=HEB(solver='minka'))
+    """
+
+    def __init__(
+        self,
+        prior_mean: PriorMean = "marginal",
+        solver: Literal["exact", "minka"] = "exact",
+        max_iter: int = 50,
+        low_count: float = 10,
+        bounds: tuple[float, float] = (1e-2, 1e4),
+    ) -> None:
+        self.prior_mean = prior_mean
+        self.solver = solver
+        self.max_iter = max_iter
+        self.low_count = low_count
+        self.bounds = bounds
+
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+        """The maximum of the evidence, or K where no document is large enough to learn from."""
+        solve = self._solver()
+        return np.where(largest < self.low_count, sizes, solve(evidence(), sizes.ravel()).reshape(sizes.shape))
+
+    def _solver(self) -> Callable[[Evidence, FloatArray], FloatArray]:
+        if self.prior_mean not in ("marginal", "uniform"):
+            raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
+        try:
+            low, high = (float(bound) for bound in self.bounds)
+        except (TypeError, ValueError):
+            low = high = np.nan
+        if not 0 < low <= high < np.inf:
+            raise ParameterError(f"bounds={self.bounds!r} must be two positive numbers in ascending order.")
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+            raise ParameterError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
+        if not (self.low_count == 0 or _is_positive(self.low_count)):
+            raise ParameterError(f"low_count={self.low_count!r} must be a number that is not negative.")
+        if self.solver == "exact":
+            return lambda evidence, sizes: maximize(evidence, (low, high), self.max_iter, sizes)
+        if self.solver == "minka":
+            return lambda evidence, _: fixed_point(evidence, (low, high), self.max_iter)
+        raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
+
+
+def prior_means(counts: Counts, rule: Smoother) -> list[FloatArray]:
+    """The prior mean of every feature."""
+    return [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+
+
+def concentrations(counts: Counts, rule: Smoother) -> FloatArray:
+    """The concentration of every class and feature, of shape (C, F)."""
+    sizes = np.broadcast_to(np.maximum(counts.sizes, 1)[:, np.newaxis], counts.totals.T.shape)
+    return rule.concentration(sizes, counts.totals.T, lambda: _evidence(counts, rule)).T
+
+
+def _evidence(counts: Counts, rule: Smoother) -> Evidence:
+    """The cells and totals of every (feature, class), numbered feature by feature."""
+    n_classes = counts.classes.size
+    terms: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+    for f, (table, pooled) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
+        value, class_, count = nonzero_cells(table)
+        class_, pool, count, multiplicity = merge_cells(class_, pooled[value], count)
+        mean = rule.mean(pool, pooled.sum(), len(pooled))
+        terms.append((f * n_classes + class_, mean, count, multiplicity))
+    cell, mean, count, multiplicity = (np.concatenate(part) for part in zip(*terms, strict=True))
+    total = counts.totals.T.ravel()
+    some = np.flatnonzero(total)
+    ones = np.ones(len(some))
+    return Evidence(
+        cells=Terms(cell, mean, count, multiplicity, total.size),
+        totals=Terms(some, ones, total[some], ones, total.size),
+    )
+
+
+_NAMED: dict[str, Callable[[], Smoother]] = {
+    "heb-m": HEB,
+    "heb-u": lambda: HEB(prior_mean="uniform"),
+    "laplace": Additive,
+    "lidstone": lambda: Additive(alpha=0.1),
+    "kt": lambda: Additive(alpha=0.5),
+    "m-estimate": MEstimate,
+    "te": lambda: MEstimate(m=10.0),
+}
+
+
+def smoother(smoothing: str | Smoother) -> Smoother:
+    """The smoother of that name, or the one given.
+
+    Examples
+    --------
+    >>> smoother("kt")
+    Additive(alpha=0.5)
+    """
+    if isinstance(smoothing, Smoother):
+        return smoothing
+    if isinstance(smoothing, str) and smoothing in _NAMED:
+        return _NAMED[smoothing]()
+    if isinstance(smoothing, type) and issubclass(smoothing, Smoother):
+        raise ParameterError(f"smoothing={smoothing.__name__} is a class.", f"Pass an object: {smoothing.__name__}().")
+    raise errors.unknown_name("smoothing", smoothing, list(_NAMED))
+
+
+def _require_positive(name: str, value: object) -> None:
+    if not _is_positive(value):
+        raise ParameterError(f"{name}={value!r} must be a positive number.")
+
+
+def _is_positive(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and 0 < float(value) < np.inf

@@ -1,0 +1,1 @@
+"""The classifiers. Each file says which cells are counted and what is learned from them."""

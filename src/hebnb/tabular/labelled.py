@@ -1,0 +1,133 @@
+"""A table in files and the column to be predicted, checked before anything long begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from hebnb import errors
+from hebnb.errors import InputError, ParameterError
+from hebnb.foundation.printable import visible
+from hebnb.structures.aode import AODE
+from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.tabular.files import TableFile, quoted, reading
+
+# More labels than this are taken for a mistake.
+MOST_CLASSES = 1_000
+# Tables of up to this many cells are learned from in memory, larger ones by DuckDB.
+IN_MEMORY = 50_000_000
+
+Model = TypeVar("Model", NaiveBayes, AODE)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows with labels.
+
+    Parameters
+    ----------
+    table : TableFile
+        Without the rows that have no label.
+    target : str
+    features : list of str
+    weight : str, optional
+        Column that says how often every row counts.
+    n_rows : int
+        Number of rows with a label.
+    n_classes : int
+        Number of different labels.
+    unlabelled : int
+        Number of rows left out because they have none.
+    """
+
+    table: TableFile
+    target: str
+    features: list[str]
+    weight: str | None
+    n_rows: int
+    n_classes: int
+    unlabelled: int
+
+    @classmethod
+    def of(
+        cls,
+        table: TableFile,
+        target: str,
+        *,
+        features: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        weight: str | None = None,
+    ) -> Labelled:
+        """Choose the columns and look at the labels."""
+        table.require([target], "--target")
+        table.require(features, "--feature")
+        table.require(drop, "--drop")
+        if weight is not None:
+            table.require([weight], "--weight")
+        if weight == target:
+            raise ParameterError(f"--weight and --target are both {visible(target)!r}.", "A row's weight is a number.")
+        for_something_else = {target, weight, *drop}
+        chosen = [name for name in dict.fromkeys(features or table.columns) if name not in for_something_else]
+        if not chosen:
+            raise InputError(
+                f"{visible(table.source)} has no column to learn from besides {errors.column(visible(target))}.",
+                "Keep at least one feature.",
+            )
+        has_label = f"{quoted(target)} IS NOT NULL"
+        if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
+            # As text, since DuckDB believes what a Parquet file says of its least and greatest number, NaN aside.
+            has_label += f" AND CAST({quoted(target)} AS VARCHAR) NOT IN ('nan', '-nan')"
+        n_rows = table.n_rows()
+        labelled, labels = table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})")
+        if not n_rows:
+            raise InputError(f"{visible(table.source)} has no rows.")
+        _refuse_labels(visible(target), labels, labelled)
+        if labelled < n_rows:
+            table = table.where(has_label)
+        table = table.as_in_print([*chosen, target])
+        return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled)
+
+    def sample(self, rows: int, seed: int) -> Labelled:
+        """A random sample of the rows."""
+        return replace(self, table=self.table.sample(rows, seed), n_rows=rows)
+
+    def collect(self) -> tuple[Any, Any, Any]:
+        """Features, labels and weights, in memory."""
+        names = [*self.features, self.target, *([self.weight] if self.weight else [])]
+        rows = self.table.select(names).collect()
+        return rows.select(self.features), rows[self.target], rows[self.weight] if self.weight else None
+
+    def fit(self, model: Model) -> Model:
+        """Learn from all rows, in memory or, where they are too many for that, by DuckDB."""
+        if self.n_rows * (len(self.features) + 1) <= IN_MEMORY:
+            X, y, weights = self.collect()
+            return model.fit(X, y, sample_weight=weights)
+        with reading(self.table.source):
+            return model.fit(self.table.relation, self.target, self.weight, features=self.features)
+
+
+def _refuse_labels(target: str, labels: int, labelled: int) -> None:
+    if not labelled:
+        raise InputError(f"{errors.column(target)} is the target, and all its values are missing.")
+    if labels == 1:
+        raise InputError(
+            f"{errors.column(target)} is the target and has one value only; there is nothing to tell apart.",
+            "Name another column with --target.",
+        )
+    if labels > MOST_CLASSES:
+        raise InputError(
+            f"{errors.column(target)} is the target and has {labels:,} different values in {labelled:,} rows; classes "
+            f"are at most {MOST_CLASSES:,}.",
+            "Name another column with --target, or cut this one into classes first.",
+        )
+
+
+def require_target(target: str | None, table: TableFile) -> str:
+    """The target, or a complaint that shows what could be it."""
+    if target is None:
+        raise ParameterError(
+            f"Which column of {visible(table.source)} is to be predicted?",
+            f"Say so with --target. Columns: {', '.join(visible(name, 40) for name in table.columns[:50])}.",
+        )
+    return target

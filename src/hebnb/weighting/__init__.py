@@ -1,0 +1,1 @@
+"""How much each part of a score counts."""

@@ -1,0 +1,591 @@
+"""The report: its numbers against independent ones, and its page in a real browser."""
+
+import datetime as dt
+import re
+import shutil
+import zlib
+from base64 import b64decode
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from typer.testing import CliRunner
+
+from hebnb import AODE, InputError, NaiveBayes, load
+from hebnb.cli.app import app
+from hebnb.datasets import load_flights
+from hebnb.explain.contributions import against_others
+from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
+from hebnb.metrics import reliability_curve
+from hebnb.report import contents as contents_module
+from hebnb.report import explorer as explorer_module
+from hebnb.report.build import made
+from hebnb.report.comparison import compare
+from hebnb.report.contents import contents, verdict
+from hebnb.report.explorer import explorer_data
+from hebnb.report.page import render
+from hebnb.tabular.files import open_table
+from hebnb.tabular.labelled import Labelled
+from models import HOSTILE, table
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class NoBars:
+    """Progress that nobody sees."""
+
+    def add_task(self, *_, **__):
+        return 0
+
+    advance = update = lambda *_, **__: None
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    X, y = table(300)
+    return compare(pa.Table.from_pandas(X), y.astype(object), {}, folds=3)
+
+
+def page_of(model, X, y, comparison, name="best"):
+    """A page with this model in its explorer."""
+    rows = X.head(40)
+    codes = model._encoded(rows)
+    labels = model.counts_.classes.codes_of(np.asarray(y[:40], dtype=object))
+    return render(
+        contents("table.csv", "y", comparison, model, explored=(name, model), examples=(codes, labels), notes=[])
+    )
+
+
+# Numbers
+
+
+def test_the_comparison_against_scikit_learn(comparison):
+    X, y = table(300)
+    split = StratifiedKFold(3, shuffle=True, random_state=0)
+    for name, model in {
+        "Laplace": NaiveBayes("laplace"),
+        "NB+loo": NaiveBayes(weighting="loo"),
+        "HEB-AODE": AODE(),
+    }.items():
+        proba = cross_val_predict(model, X, y, cv=split, method="predict_proba")
+        result = comparison.result(name)
+        assert_allclose(result.proba, proba, atol=1e-12)
+        assert_allclose(result.measures["log-loss"], log_loss(y, proba))
+        assert_allclose(result.measures["AUC"], roc_auc_score(y, proba, multi_class="ovr"))
+        assert_allclose(result.measures["accuracy"], np.mean(model.fit(X, y).classes_[proba.argmax(axis=1)] == y))
+    assert comparison.best.measures["log-loss"] == min(r.measures["log-loss"] for r in comparison.results)
+
+
+def test_classes_with_a_single_row():
+    X, y = table(60)
+    y = y.astype(object)
+    y[0] = "only once"
+    found = compare(pa.Table.from_pandas(X), y, {"n_bins": 3}, folds=4)
+    assert found.best.proba.shape == (59, 4)  # a row that no model could get right is left out, and told
+    assert found.unknown == 1
+    assert max(result.measures["log-loss"] for result in found.results) < 5
+    assert not found.refused
+    with pytest.raises(InputError, match="No class has two rows"):
+        compare(pa.Table.from_pandas(X.head(3)), np.array(["a", "b", "c"], dtype=object), {}, folds=2)
+
+
+def test_labels_may_be_anything_that_sorts():
+    """Booleans, integers, dates and decimals: scikit-learn's measures refuse some of them."""
+    X, y = table(60)
+    rows = pa.Table.from_pandas(X)
+    expected = compare(rows, y.astype(object), {}, folds=2).best.measures
+    days = {label: dt.date(2024, 1, n + 1) for n, label in enumerate("xyz")}
+    for labels in (np.array(["xyz".index(label) for label in y]), np.array([days[label] for label in y], dtype=object)):
+        assert_allclose(list(compare(rows, labels, {}, folds=2).best.measures.values()), list(expected.values()))
+    assert compare(rows, y == "x", {}, folds=2).classes.tolist() == [False, True]
+
+
+def test_the_calibration_floor_is_what_chance_gives(comparison):
+    floor = comparison.floor_by_chance(draws=200)
+    assert 0 < floor < 0.2
+    again = comparison.floor_by_chance(random_state=1, draws=200)
+    assert_allclose(floor, again, rtol=0.15)
+
+
+def test_columns_that_tell_nothing(open_page):
+    """Pure noise, and a class so rare that no measure of it is left: the page says so, and draws no nonsense."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.choice(list("abcdefgh"), 150)})
+    y = random.choice(["a", "b"], 150).astype(object)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    assert "next to nothing" in verdict(found)
+    y[:] = "a"
+    y[0] = "b"
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    assert np.isnan(found.best.measures["AUC"])
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    assert "nan" not in page.inner_html("#methods")
+    with pytest.raises(InputError, match="one class"):
+        compare(pa.Table.from_pandas(X), np.full(150, "a", dtype=object), {}, folds=2)
+
+
+def test_the_verdict_is_a_sentence(comparison):
+    said = verdict(comparison)
+    assert re.match(
+        r"The probabilities .* percentage points.* rows in 100; always saying “.” would be right for \d+", said
+    )
+
+
+def test_a_curve_of_one_class():
+    y, proba = ["a", "b", "b", "a"], [[0.9, 0.1], [0.8, 0.2], [0.15, 0.85], [0.12, 0.88]]
+    curve = reliability_curve(y, proba, label="b")
+    assert_allclose(curve["confidence"], [0.1, 0.2, 0.865])
+    assert_allclose(curve["accuracy"], [0, 1, 0.5])
+    with pytest.raises(ValueError, match="not among the classes"):
+        reliability_curve(y, proba, label="c")
+
+
+def test_summaries_count_gaps_and_singletons():
+    X = pd.DataFrame({"x": ["a", "a", "b", None, "c"], "n": [1.0, 2, 3, 4, 5]})
+    first, second = feature_summaries(NaiveBayes(n_bins=2).fit(X, [0, 1, 0, 1, 0]))
+    assert (first.kind, first.categories, first.missing, first.unseen) == ("text", 4, 0.2, 0.6)
+    assert (second.kind, second.unseen) == ("numbers, cut", 0)
+
+
+def test_telling_categories_are_ranked_and_shrunk():
+    random = np.random.default_rng(0)
+    x = np.where(random.random(500) < 0.3, "tell", "rest").astype(object)
+    x[:3] = "rare"
+    y = np.where(x == "tell", random.random(500) < 0.9, random.random(500) < 0.3)
+    y[:3] = True
+    telling = telling_categories(NaiveBayes().fit(x.reshape(-1, 1), y), 0)
+    assert telling.labels[0] == "tell"
+    rare = telling.labels.index("rare")
+    raw = telling.count[rare, 1] / telling.count[rare].sum()
+    assert raw == 1.0
+    assert y.mean() < telling.rate[rare, 1] < raw  # between the average and what three rows say
+    assert_allclose(telling.rate.sum(axis=1), 1)
+
+
+def test_nomogram_points_are_log_odds():
+    X, y = table()
+    model = NaiveBayes(weighting="loo").fit(X, y == "x")
+    points = nomogram_points(model, True)
+    where = (points["feature"] == "number") & (points["value"] == "2")
+    logs = model.feature_log_prob_[1][:, list(model.categories_[1]).index(2)]
+    assert_allclose(points["log_odds"][where], model.feature_weights_[1] * (logs[1] - logs[0]))
+    with pytest.raises(ValueError, match="AODE do not"):
+        nomogram_points(AODE().fit(X, y))
+
+
+def test_the_report_of_a_large_table_samples_for_comparison(tmp_path):
+    X, y = load_flights(backend="pandas")
+    X.assign(arrival=y).head(4000).to_csv(tmp_path / "t.csv", index=False)
+    with open_table(str(tmp_path / "t.csv")) as opened:
+        page, model = made(
+            Labelled.of(opened, "arrival"), "t.csv", {}, folds=2, max_rows=1000, seed=3, bars=NoBars()
+        )  # fmt: skip
+    assert page.contents.compared_rows == 1000
+    assert page.contents.n_rows == 4000
+    assert model.class_count_.sum() == 4000
+    assert any("drawn at random" in note for note in page.contents.notes)
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """hebnb report on part of the flights: what it prints, and its page."""
+    folder = tmp_path_factory.mktemp("report")
+    X, y = load_flights(backend="pandas")
+    X.assign(arrival=y).head(2500).to_csv(folder / "flights.csv", index=False)
+    arguments = [
+        "report", folder / "flights.csv", "-t", "arrival", "-o", folder / "page.html", "--model", folder / "best.skops",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, [*map(str, arguments), "--folds", "2"])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout, folder
+
+
+def test_what_the_command_prints(report):
+    printed, folder = report
+    lines = printed.splitlines()
+    names = ["Laplace", "HEB-M", "HEB-M+GR", "HEB-AODE", "NB+loo", "AODE+loo"]
+    found = [line for line in lines if line[2:].split(" ")[0] in names]
+    assert [line[2:].split(" ")[0] for line in found] == names
+    assert len({len(line) for line in found}) == 1
+    assert sum(line.startswith("→") for line in found) == 1
+    assert "page.html" in printed
+    assert load(folder / "best.skops").class_count_.sum() == 2500
+
+
+def test_two_outputs_need_two_files(report, tmp_path):
+    _, folder = report
+    both = str(tmp_path / "both.html")
+    arguments = ["report", str(folder / "flights.csv"), "-t", "arrival", "-o", both, "--model", both]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "are both" in result.stderr
+    place = str(tmp_path / "page.html")
+    arguments = ["report", str(folder / "flights.csv"), "-t", "arrival", "-o", place, "--model", "/proc/x.skops"]
+    result = CliRunner().invoke(app, [*arguments, "--folds", "2"])
+    assert result.exit_code == 1
+    assert not list(tmp_path.iterdir())
+    assert CliRunner().invoke(app, ["report", "--seed", "-1"]).exit_code == 2
+
+
+def test_the_default_name_is_free(tmp_path, monkeypatch, report):
+    monkeypatch.chdir(tmp_path)
+    _, folder = report
+    for expected in ("hebnb-report.html", "hebnb-report-2.html"):
+        arguments = [
+            "report",
+            str(folder / "flights.csv"),
+            "-t",
+            "arrival",
+            "--folds",
+            "2",
+            "--json",
+            "--max-rows",
+            "500",
+        ]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.stderr
+        assert Path(expected).exists()
+    assert '"best":' in result.stdout
+
+
+def test_the_page_needs_nothing_else(report):
+    page = (report[1] / "page.html").read_text()
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#|data:)""", page)
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+# The page in a browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """A function that opens HTML from disk, and that nothing goes wrong until the test ends."""
+    complaints, contexts = [], []
+
+    def opened(html, anchor="", **options):
+        path = tmp_path / f"page{len(contexts)}.html"
+        path.write_text(html, encoding="utf-8")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append("a dialog"))
+        page.on(
+            "request",
+            lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
+        page.goto(path.as_uri() + anchor)
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def probabilities(page):
+    return np.array(page.eval_on_selector_all("#probabilities .value", "all => all.map(o => Number(o.dataset.value))"))
+
+
+def pushes(page):
+    return np.array(page.eval_on_selector_all("#pushes .value", "all => all.map(o => Number(o.dataset.value))"))
+
+
+MODELS = [
+    NaiveBayes(),
+    NaiveBayes("laplace", weighting="sqrt-mi"),
+    NaiveBayes(weighting="loo"),
+    NaiveBayes(class_prior=[0.0, 0.4, 0.6]),
+    AODE(),
+    AODE("laplace", over_cap="skip", max_parent_categories=3),
+    AODE(weighting="loo"),
+    AODE(weighting="loo", max_parent_categories=3, min_parent_count=4),
+    AODE(min_parent_count=6),
+    AODE(min_parent_count=1000),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_the_explorer_computes_what_python_computes(model, open_page, comparison):
+    """All kinds of models; rows with gaps and without values; probabilities to 1e-6, and pushes too."""
+    X, y = table(120)
+    model.fit(X, y)
+    page = open_page(page_of(model, X, y, comparison))
+    sizes = [feature.size for feature in model.counts_.vocabulary.features]
+    random = np.random.default_rng(0)
+    for trial in range(25):
+        codes = [int(random.integers(-1 if trial else 0, size)) for size in sizes]
+        chosen = int(random.integers(3))
+        link = ".".join("" if code < 0 else str(code) for code in codes)
+        page.evaluate(f"location.hash = '#explorer={chosen}:{link}'")
+        page.wait_for_function(f"document.getElementById('class').value === '{chosen}'")
+        page.wait_for_timeout(20)
+        encoded = [np.array([size if code < 0 else code]) for code, size in zip(codes, sizes, strict=True)]
+        evidence = model._evidence(encoded)
+        scores = model._joint_log_scores(encoded)
+        expected = np.exp(scores - scores.max())
+        assert_allclose(probabilities(page), (expected / expected.sum())[0], rtol=0, atol=1e-9)
+        if np.isfinite(scores).all():
+            shown = pushes(page)
+            assert_allclose(shown[1 : len(sizes) + 1], against_others(evidence.contribution[0])[:, chosen], atol=1e-9)
+            assert_allclose(shown[0], against_others(evidence.prior[0])[chosen], atol=1e-9)
+            assert_allclose(shown[-1], against_others(scores[0])[chosen], atol=1e-9)
+            assert_allclose(shown[:-1].sum(), shown[-1], atol=1e-9)
+
+
+def test_the_flights_in_the_explorer(open_page, report):
+    """Sparse tables and thousands of categories: rows typed in by hand give predict_proba to 1e-6."""
+    _, folder = report
+    model = load(folder / "best.skops")
+    page = open_page((folder / "page.html").read_text())
+    X, _ = load_flights(backend="pandas")
+    rows = X.head(2500).sample(4, random_state=0)
+    for _, row in rows.iterrows():
+        for f, value in enumerate(row):
+            if value is None or value != value:  # noqa: PLR0124
+                continue
+            field = page.locator(f"#value-{f}")
+            field.fill(str(value))
+            page.locator(f"#list-{f} [role=option]").filter(
+                has=page.get_by_text(str(value), exact=True)
+            ).first.dispatch_event("mousedown")
+            assert field.input_value() == str(value)
+        expected = model.predict_proba(pa.Table.from_pandas(row.to_frame().T.astype(X.dtypes), preserve_index=False))
+        assert_allclose(probabilities(page), expected[0], rtol=0, atol=1e-6)
+
+
+def test_by_keyboard_alone(open_page, report):
+    page = open_page((report[1] / "page.html").read_text())
+    page.locator("#reset").focus()
+    page.keyboard.press("Enter")
+    prior = probabilities(page)
+    assert "prior" in page.text_content("#status")
+    page.locator("#value-4").focus()
+    page.keyboard.type("u")
+    first = page.locator("#list-4 [role=option]").first.text_content()
+    assert first.lower().startswith("u")
+    assert page.locator("#value-4").get_attribute("aria-expanded") == "true"
+    page.keyboard.press("ArrowDown")
+    active = page.locator("#value-4").get_attribute("aria-activedescendant")
+    assert page.locator(f"#{active}").get_attribute("aria-selected") == "true"
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert page.locator("#value-4").input_value() == "UA"
+    assert page.locator("#list-4").is_hidden()
+    changed = probabilities(page)
+    assert np.abs(changed - prior).max() > 1e-4
+    page.keyboard.type("zzz")
+    page.keyboard.press("Escape")
+    assert page.locator("#value-4").input_value() == "UA"
+    assert_allclose(probabilities(page), changed)
+    page.locator("#value-4").fill("")
+    page.keyboard.press("Enter")
+    assert_allclose(probabilities(page), prior)
+    page.locator("#class").focus()
+    page.keyboard.press("ArrowDown")
+    assert_allclose(pushes(page)[-1], np.log(prior[1] / prior[0]), atol=1e-9)
+
+
+def test_random_row_reset_and_a_link_that_restores(open_page, report):
+    html = (report[1] / "page.html").read_text()
+    page = open_page(html, permissions=["clipboard-read", "clipboard-write"])
+    before = probabilities(page)
+    page.click("#random")
+    assert "in truth" in page.text_content("#status")
+    assert np.abs(probabilities(page) - before).max() > 0
+    page.select_option("#class", "1")
+    shown, evidence = probabilities(page), pushes(page)
+    values = page.eval_on_selector_all("#pushes input", "all => all.map(i => i.value)")
+    page.click("#copy")
+    page.wait_for_function("document.getElementById('status').textContent.includes('ink')")  # Link, or this link
+    link = page.evaluate("location.href") if page.locator("#link").is_hidden() else page.input_value("#link")
+    assert "#explorer=1:" in link
+    page.click("#reset")
+    assert np.abs(probabilities(page) - shown).max() > 0
+    restored = open_page(html, anchor=link[link.index("#") :])
+    assert_allclose(probabilities(restored), shown)
+    assert_allclose(pushes(restored), evidence)
+    assert restored.eval_on_selector_all("#pushes input", "all => all.map(i => i.value)") == values
+
+
+def test_links_that_do_not_fit(open_page, report):
+    html = (report[1] / "page.html").read_text()
+    for anchor in ("#explorer=9:1.2", "#explorer=0:99999999", "#explorer=x", "#explorer=0:<script>", "#nowhere"):
+        page = open_page(html, anchor=anchor)
+        assert_allclose(probabilities(page).sum(), 1)
+
+
+def test_on_a_phone_and_in_the_dark(open_page, report):
+    html = (report[1] / "page.html").read_text()
+    phone = open_page(html, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    assert phone.evaluate("document.documentElement.scrollWidth") == 360
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = open_page(html, color_scheme="light")
+    assert phone.evaluate(background) != light.evaluate(background)
+    phone.locator("#value-0").click()
+    box = phone.locator("#list-0").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+
+
+def test_nothing_jumps(open_page, report):
+    """Whatever is chosen, everything stays where it is."""
+    page = open_page((report[1] / "page.html").read_text())
+    places = (
+        "[...document.querySelectorAll('section, .push, .probability')].map(e => [e.offsetTop, e.offsetHeight].join())"
+    )
+    before = page.evaluate(places)
+    page.click("#random")
+    assert page.evaluate(places) == before
+    page.click("#reset")
+    assert page.evaluate(places) == before
+    page.locator("#value-6").click()
+    assert page.locator("#list-6").is_visible()
+    assert page.evaluate(places) == before
+
+
+def test_every_class_has_a_diagram_where_there_are_three(open_page, comparison):
+    X, y = table(120)
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, comparison))
+    assert page.locator("#trust svg").count() == 4
+    assert page.locator("#smoothing .cell").count() == 3 * 4
+    assert page.locator("#matters details").count() == 4
+    page.locator("#matters summary").first.click()
+    assert page.locator("#matters details").first.locator("tbody tr").count() >= 2
+
+
+def test_a_diagram_shows_how_wrong_a_model_is(comparison):
+    """Over-confident far below one half: the mark is where the numbers are, not at the edge."""
+    from hebnb.report.page import _lowest
+
+    y = np.array([0, 1] * 50)
+    proba = np.where(np.arange(100)[:, np.newaxis] % 4 < 3, [0.15, 0.85], [0.9, 0.1])
+    curve = reliability_curve(y, proba)
+    assert curve["accuracy"].min() < 0.5
+    assert _lowest([curve]) <= curve["accuracy"].min()
+    assert _lowest([curve]) > curve["accuracy"].min() - 0.1
+
+
+def test_many_classes_are_the_same_everywhere(open_page):
+    random = np.random.default_rng(0)
+    y = random.choice([f"k{n:02}" for n in range(15)], 600, p=np.arange(1, 16) / 120).astype(object)
+    X = pd.DataFrame({"a": random.integers(0, 5, 600), "b": random.integers(0, 5, 600)})
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    expected = {f"k{n:02}" for n in range(3, 15)}  # the twelve most frequent
+    assert set(page.locator("#smoothing thead bdi").all_text_contents()) == expected
+    page.locator("#matters summary").first.click()
+    assert set(page.locator("#matters details").first.locator("thead bdi").all_text_contents()) == expected
+    assert set(page.locator("#summary .legend bdi").all_text_contents()) == expected
+    assert "12 most frequent classes, of 15" in page.inner_text("#summary")
+    assert page.locator("#probabilities .value").count() == 15
+
+
+def test_wide_tables_say_what_is_left_out(open_page):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.integers(0, 3, (80, 70)), columns=[f"c{n}" for n in range(70)])
+    y = random.choice(["a", "b"], 80).astype(object)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
+    assert page.locator("#matters details").count() == 60
+    assert "60 columns that tell most, of 70" in page.inner_text("#summary")
+    assert page.locator("#pushes input").count() == 70
+
+
+def test_hostile_names_are_inert(open_page):
+    """As categories, classes, column names, the target's name and the file's: shown, never obeyed."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({name: random.choice(HOSTILE, 300) for name in (HOSTILE[0], HOSTILE[2], HOSTILE[-1], "{{7*7}}")})
+    y = random.choice(np.array([*HOSTILE[:3], "</script><img src=x onerror=alert(1)>"], dtype=object), 300)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    model = AODE(weighting="loo").fit(X, y)
+    codes, labels = model._encoded(X.head(20)), model.counts_.classes.codes_of(y[:20])
+    html = render(
+        contents(
+            "<script>alert(2)</script>.csv", "<img src=x onerror=alert(3)>", found, model,
+            explored=("AODE+loo", model), examples=(codes, labels), notes=["<b>note</b>"],
+        )
+    )  # fmt: skip
+    page = open_page(html)
+    assert page.locator("script").count() == 2
+    assert page.locator("img, b, iframe").count() == 0
+    assert "<script>alert(1)</script>" in page.inner_text("#probabilities")
+    assert "{{7*7}}" in page.inner_text("#summary")
+    for character in ("\x1b", "\u202e", "\x07"):
+        assert character not in html
+    page.locator("#value-0").fill("<script")
+    page.keyboard.press("Enter")
+    assert page.locator("#value-0").input_value() == HOSTILE[0]
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    page.click("#random")
+    assert page.locator("script").count() == 2
+
+
+# What the explorer is given
+
+
+def test_arrays_are_packed_exactly():
+    kinds = {"u1": [[], [0, 255]], "u2": [[300]], "u4": [[70_000]], "f8": [[0.5], [-1], [2.0**40]]}
+    for array, kind in [(np.array(numbers, dtype=float), kind) for kind, lists in kinds.items() for numbers in lists]:
+        packed = explorer_module._packed(array)
+        assert packed["kind"] == kind
+        planes = np.frombuffer(zlib.decompress(b64decode(packed["bytes"])), np.uint8).reshape(int(kind[1]), -1)
+        assert np.array_equal(np.ascontiguousarray(planes.T).view(f"<{kind}").ravel(), array)
+
+
+def test_rare_categories_are_not_offered_but_still_counted(open_page, comparison, monkeypatch):
+    X, y = table(120)
+    monkeypatch.setattr(explorer_module, "MOST_CHOICES", 3)
+    for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo"), AODE()):
+        model.fit(X, y)
+        page = open_page(page_of(model, X, y, comparison))
+        kept = explorer_module._Choices.of(model).kept
+        assert [len(codes) for codes in kept] == [3, 3, 3, 2]
+        page.evaluate("location.hash = '#explorer=0:1.2.0.1'")
+        page.wait_for_timeout(50)
+        encoded = [np.array([codes[place]]) for codes, place in zip(kept, (1, 2, 0, 1), strict=True)]
+        scores = model._joint_log_scores(encoded)[0]
+        assert_allclose(probabilities(page), np.exp(scores) / np.exp(scores).sum(), atol=1e-9)
+
+
+def test_models_too_large_for_a_page_give_way(tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.choice(list("abc"), (400, 3)), columns=list("pqr"))
+    X.assign(y=X["p"] == X["q"]).to_csv(tmp_path / "t.csv", index=False)  # beyond naive Bayes
+    monkeypatch.setattr(contents_module, "MOST_PAIRS", 10)
+    with open_table(str(tmp_path / "t.csv")) as opened:
+        page, model = made(Labelled.of(opened, "y"), "t", {}, folds=2, max_rows=9999, seed=0, bars=NoBars())
+    assert isinstance(model, AODE)
+    assert page.contents.explorer["kind"] == "naive Bayes"
+    assert any("too large for a page" in note for note in page.contents.notes)
+
+
+def test_explorer_data_of_a_class_that_cannot_be():
+    X, y = table(60)
+    model = NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)
+    data = explorer_data(model, model._encoded(X.head(3)), np.array([0, 1, 2]))
+    assert data["logPrior"][0] == -1e300
