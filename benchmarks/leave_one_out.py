@@ -23,11 +23,12 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from aode import columns_as_in_the_paper
 from hebnb import AODE, NaiveBayes
 from hebnb.columns.table import read
+from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.metrics import brier_score_macro, expected_calibration_error
-from hebnb.scores.tables import joint_log_scores, log_scores
-from hebnb.weighting.leave_one_out import left_out_likelihood
-from hebnb.weighting.log_linear import Prior, climb, learn
+from hebnb.scores.combination import Combination
+from hebnb.weighting.leave_one_out import left_out_likelihood, parts_of, prior_of
+from hebnb.weighting.log_linear import climb, learn
 from measure import HEADER, Comparison, medians
 
 OURS = {
@@ -98,19 +99,18 @@ def precision_fold(folder: Path, name: str, fold: int) -> dict:
     model = NaiveBayes(weighting="loo", **kinds).fit(X.iloc[train], y[train])
     codes = model.counts_.vocabulary.encode(read(X.iloc[train]))
     labels = model.counts_.classes.codes_of(y[train])
-    sample = Sample.of(model.counts_, codes, labels, None, np.random.RandomState(0))
-    prior = Prior((len(codes),), (1.0,), len(model.classes_))
-    likelihood = left_out_likelihood(model._left_out_parts(), sample, prior)
+    encoded = EncodedRows(model.counts_.vocabulary, model.counts_.classes, codes, labels)
+    sample = Sample.of(encoded, np.random.RandomState(0))
+    tables = model.score_tables_
+    prior = prior_of(tables)
+    likelihood = left_out_likelihood(parts_of(tables), sample, prior)
     row = {"dataset": name, "fold": fold, "chosen": learn(likelihood, prior).precision}
     row["evidence"] = measures(y[test], model.predict_proba(X.iloc[test]), model.classes_)["log-loss"]
     test_codes = model.counts_.vocabulary.encode(read(X.iloc[test]))
-    tables = model.counts_.tables, model.counts_.totals.T, model.prior_mean_, model.concentration_.T
     for precision in FIXED:
         at = climb(likelihood, prior, float(precision), prior.centre).at
         weights, offsets = np.split(at, [len(codes)])
-        scores = joint_log_scores(
-            model.class_log_prior_ + offsets, tuple(map(log_scores, *tables, weights.tolist())), test_codes
-        )
+        scores = tables.combined(Combination(offsets, weights)).joint_log_scores(test_codes)
         proba = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
         row[f"{precision:.3g}"] = measures(y[test], proba, model.classes_)["log-loss"]
     return row

@@ -33,7 +33,7 @@ def test_evidence_bars_are_log_odds(structure, fitted):
 def test_nomogram_marks_stand_at_the_log_odds(fitted):
     model, _, _ = fitted
     axes = plots.nomogram(model, label="x", most=4)
-    points = nomogram_points(model, "x")
+    points = nomogram_points(model.score_tables_, "x")
     marks = [line for line in axes.lines if line.get_marker() == "|"]
     assert_allclose(np.concatenate([mark.get_xdata() for mark in marks]), points["log_odds"])
     assert len(axes.texts) <= 4 * 4

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hebnb import HEB, NaiveBayes, theory
-from hebnb.smoothing.strength import Evidence, Terms, maximize
+from hebnb.smoothing.strength import CountLikelihood, Terms, maximize
 
 
 def heb_estimate(counts, mean, bounds=(1e-2, 1e4)):
     """The learned posterior mean of one class, and its concentration."""
     seen = np.flatnonzero(counts)
-    evidence = Evidence(
+    evidence = CountLikelihood(
         Terms(np.zeros(len(seen), dtype=int), mean[seen], counts[seen].astype(float), np.ones(len(seen)), 1),
         Terms(np.zeros(1, dtype=int), np.ones(1), np.array([float(counts.sum())]), np.ones(1), 1),
     )

@@ -9,10 +9,9 @@ array(['no'], dtype=object)
 from hebnb.counts.single import Counts
 from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.estimators.batches import fit_batches
-from hebnb.persistence.model_files import load, save
+from hebnb.persistence import load, save
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.structures import AODE, NaiveBayes
 from hebnb.version import __version__
 
 __all__ = [

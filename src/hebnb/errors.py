@@ -9,7 +9,13 @@ A message says where, what, and on a line of its own the remedy.
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
+from pathlib import Path
 
 __all__ = ["HebnbError", "InputError", "ParameterError"]
 
@@ -53,6 +59,42 @@ class ParameterError(HebnbError, ValueError):
     >>> issubclass(ParameterError, ValueError)
     True
     """
+
+
+_PACKAGE = str(Path(__file__).parent)
+# What arguments are called where messages are read; nothing, where that is Python.
+_flags: ContextVar[Mapping[str, str] | None] = ContextVar("_flags", default=None)
+
+
+def warn(message: str) -> None:
+    """Warn the code that called this package, however deep in it we are."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
+
+
+def argument(name: str) -> str:
+    """How a message names an argument: as it is called in Python, or as a flag where the command line runs.
+
+    Examples
+    --------
+    >>> with arguments_as_flags({"sample_weight": "--weight"}):
+    ...     argument("max_rows"), argument("sample_weight")
+    ('--max-rows', '--weight')
+    """
+    flags = _flags.get()
+    return name if flags is None else flags.get(name, f"--{name.replace('_', '-')}")
+
+
+@contextmanager
+def arguments_as_flags(flags: Mapping[str, str]) -> Iterator[None]:
+    """Messages that arise in here are for somebody at a command line, where some arguments have other names."""
+    token = _flags.set(flags)
+    try:
+        yield
+    finally:
+        _flags.reset(token)
 
 
 def column(name: str | int) -> str:

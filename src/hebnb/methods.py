@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from hebnb import errors
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
-
-Classifier: TypeAlias = NaiveBayes | AODE
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.structures import AODE, NaiveBayes
 
 
 @dataclass(frozen=True)
@@ -27,11 +25,11 @@ class Method:
     """
 
     name: str
-    kind: type[Classifier]
+    kind: type[CategoricalClassifier]
     parameters: dict[str, Any]
     summary: str
 
-    def model(self, **more: Any) -> Classifier:
+    def model(self, **more: Any) -> CategoricalClassifier:
         """A classifier to be fitted."""
         return self.kind(**self.parameters, **more)
 
@@ -59,5 +57,5 @@ def method(name: str) -> Method:
     """
     found = {known.casefold(): known for known in METHODS}.get(name.casefold())
     if found is None:
-        raise errors.unknown_name("--method", name, list(METHODS))
+        raise errors.unknown_name(errors.argument("method"), name, list(METHODS))
     return METHODS[found]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hebnb.errors import ParameterError
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.rows import explained
 from hebnb.explain.contributions import pushes
 from hebnb.explain.summary import class_position, feature_summaries, nomogram_points
 from hebnb.foundation.arrays import FloatArray
 from hebnb.foundation.printable import visible
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
 
 __all__ = ["concentration", "evidence", "nomogram", "reliability"]
 
@@ -26,12 +26,12 @@ _SERIES = [("#b5542c", "o"), ("#1f6f78", "s"), ("#8a6d1d", "^"), ("#6a4c93", "D"
 _LONGEST = 28
 
 
-def evidence(model: NaiveBayes | AODE, X: Any, *, row: int = 0, label: Any = None, ax: Any = None) -> Any:
+def evidence(model: CategoricalClassifier, X: Any, *, row: int = 0, label: Any = None, ax: Any = None) -> Any:
     """Bars of what every feature of a row adds to the log-odds of a class.
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
     X : table or array
     row : int, default=0
         Which of its rows.
@@ -45,13 +45,14 @@ def evidence(model: NaiveBayes | AODE, X: Any, *, row: int = 0, label: Any = Non
 
     Examples
     --------
+    >>> from hebnb import NaiveBayes
     >>> X, y = [["red", "s"], ["red", "m"], ["blue", "m"]], ["no", "no", "yes"]
     >>> axes = evidence(NaiveBayes().fit(X, y), X, row=2, label="yes")
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['(prior)', '0 = blue', '1 = m']
     """
-    c = class_position(model, label)
-    explanation = model._explanation(X, row)
+    c = class_position(model.score_tables_, label)
+    explanation = explained(model, X, row)
     if not len(explanation.values):
         raise ParameterError(f"row={row!r} is not among the rows.")
     lines = pushes(explanation, 0, c)
@@ -59,22 +60,23 @@ def evidence(model: NaiveBayes | AODE, X: Any, *, row: int = 0, label: Any = Non
     odds = np.array([line.log_odds for line in lines])
     ax.barh(np.arange(len(lines)), odds, color=np.where(odds < 0, _AGAINST, _FOR), height=0.65)
     names = [
-        _plain(line.feature) if line.count is None else f"{_plain(line.feature)} = {_plain(line.value)}"
+        _escaped(line.feature) if line.count is None else f"{_escaped(line.feature)} = {_escaped(line.value)}"
         for line in lines
     ]
     ax.set_yticks(np.arange(len(lines)), names)
     ax.invert_yaxis()
     ax.axvline(0, color=_SOFT, linewidth=0.8)
-    ax.set_xlabel(f"log-odds of {_plain(str(model.classes_[c]))}: {odds.sum():+.2f} in all")
+    ax.set_xlabel(f"log-odds of {_escaped(str(model.classes_[c]))}: {odds.sum():+.2f} in all")
     return _tidied(ax)
 
 
-def nomogram(model: NaiveBayes, *, label: Any = None, most: int = 12, ax: Any = None) -> Any:
+def nomogram(model: CategoricalClassifier, *, label: Any = None, most: int = 12, ax: Any = None) -> Any:
     """A line for every feature, with its categories where they stand in log-odds of a class.
 
     Parameters
     ----------
-    model : NaiveBayes
+    model : classifier
+        One whose features add up by themselves, such as ``NaiveBayes``.
     label : object, optional
         The class; by default the last.
     most : int, default=12
@@ -87,11 +89,12 @@ def nomogram(model: NaiveBayes, *, label: Any = None, most: int = 12, ax: Any = 
 
     Examples
     --------
+    >>> from hebnb import NaiveBayes
     >>> axes = nomogram(NaiveBayes().fit([["red"], ["red"], ["blue"]], ["no", "no", "yes"]), label="yes")
     >>> sorted(text.get_text() for text in axes.texts)
     ['blue', 'red']
     """
-    points = nomogram_points(model, label)
+    points = nomogram_points(model.score_tables_, label)
     names = list(dict.fromkeys(points["feature"].tolist()))
     ax = _axes(ax, (9, 0.75 * len(names) + 1.2))
     room = 0.05 * float(np.ptp(points["log_odds"])) if names else 0.0
@@ -103,13 +106,13 @@ def nomogram(model: NaiveBayes, *, label: Any = None, most: int = 12, ax: Any = 
             ax.plot([odds.min(), odds.max()], [place, place], color=_SOFT, linewidth=0.8)
         for v, above in _with_room(odds, count, most, room):
             ax.annotate(
-                _plain(values[v], 14), (odds[v], place), (0, 6 if above else -6), textcoords="offset points",
+                _escaped(values[v], 14), (odds[v], place), (0, 6 if above else -6), textcoords="offset points",
                 ha="center", va="bottom" if above else "top", fontsize=7, color=_SOFT,
             )  # fmt: skip
-    ax.set_yticks(np.arange(len(names)), [_plain(name) for name in names])
+    ax.set_yticks(np.arange(len(names)), [_escaped(name) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.axvline(0, color=_SOFT, linewidth=0.8, linestyle=":")
-    ax.set_xlabel(f"log-odds of {_plain(str(model.classes_[class_position(model, label)]))}")
+    ax.set_xlabel(f"log-odds of {_escaped(str(model.classes_[class_position(model.score_tables_, label)]))}")
     return _tidied(ax)
 
 
@@ -147,7 +150,7 @@ def reliability(curves: Mapping[str, Mapping[str, FloatArray]], *, ax: Any = Non
             color=colour,
             marker=mark,
             alpha=0.75,
-            label=_plain(name),
+            label=_escaped(name),
         )
         lowest = min(lowest, float(curve["confidence"].min()), float(curve["accuracy"].min()))
     ax.set(xlabel="confidence", ylabel="accuracy", xlim=(lowest - 0.03, 1.03), ylim=(lowest - 0.03, 1.03))
@@ -156,12 +159,12 @@ def reliability(curves: Mapping[str, Mapping[str, FloatArray]], *, ax: Any = Non
     return _tidied(ax)
 
 
-def concentration(model: NaiveBayes | AODE, *, ax: Any = None) -> Any:
+def concentration(model: CategoricalClassifier, *, ax: Any = None) -> Any:
     """The learned strength of the prior against the number of categories, a mark for every class and feature.
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
     ax : matplotlib axes, optional
 
     Returns
@@ -170,16 +173,17 @@ def concentration(model: NaiveBayes | AODE, *, ax: Any = None) -> Any:
 
     Examples
     --------
+    >>> from hebnb import NaiveBayes
     >>> axes = concentration(NaiveBayes().fit([["red", "s"], ["blue", "s"]] * 9, ["no", "yes"] * 9))
     >>> axes.get_xscale(), axes.get_yscale()
     ('log', 'log')
     """
     ax = _axes(ax, (6.4, 4.2))
-    features = feature_summaries(model)
+    features = feature_summaries(model.score_tables_)
     sizes = [max(feature.categories, 1) for feature in features]
     for c, label in enumerate(model.classes_.tolist()):
         colour, mark = _SERIES[min(c, len(_SERIES) - 1)]
-        name = _plain(str(label)) if c < len(_SERIES) else None
+        name = _escaped(str(label)) if c < len(_SERIES) else None
         strengths = [feature.concentration[c] for feature in features]
         ax.scatter(sizes, strengths, color=colour, marker=mark, alpha=0.75, label=name)
     ax.set(xscale="log", yscale="log", xlabel="categories", ylabel="concentration, in rows")
@@ -217,6 +221,6 @@ def _tidied(ax: Any) -> Any:
     return ax
 
 
-def _plain(text: str | None, most: int = _LONGEST) -> str:
+def _escaped(text: str | None, most: int = _LONGEST) -> str:
     """Text as it is: matplotlib would take dollars for formulas."""
     return "missing" if text is None else visible(text, most).replace("$", r"\$")

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import BACKENDS, make_table
 from hebnb import NaiveBayes
-from hebnb.columns.vocabulary import quantile_edges
+from hebnb.columns.kinds.bins import quantile_edges
 
 START = dt.datetime(2024, 1, 1, 12)
 COLUMNS = {

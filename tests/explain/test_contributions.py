@@ -1,7 +1,6 @@
 """Explanations: their parts sum to the score, and each is what the formula says."""
 
-from copy import deepcopy
-from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from conftest import examples
 from hebnb import AODE, InputError, NaiveBayes
 from hebnb.datasets import load_flights
 from hebnb.explain.contributions import against_others
+from hebnb.scores.pair_tables import DensePairTables, SparsePairTables
 from models import MODELS, strange_rows, table
 
 
@@ -75,7 +75,7 @@ def slow_pooled_contribution(model, X, row, c, f):
         theta = (column == X.iloc[row, j]).mean()
         return np.log((n + m * theta) / (total + m))
 
-    marginal = factor(here, model._marginal_concentration[c, f], f)
+    marginal = factor(here, model.score_tables_.tables[f].concentration[0][c], f)
     found = model.feature_weights_[f] * marginal
     for place, i in enumerate(model.parents_.tolist()):
         w = model.parent_weights_[place]
@@ -106,11 +106,10 @@ def test_contributions_to_pooled_aode_against_a_slow_reference():
 def test_sparse_and_dense_aode_explain_alike(weighting):
     X, y = table(150)
     dense = AODE(weighting=weighting).fit(X, y)
-    sparse = deepcopy(dense)
-    sparse.counts_ = replace(dense.counts_, pairs=dense.counts_.pairs.cells())
-    for name, value in sparse._derived(sparse.counts_, dense._rule, vars(dense)).items():
-        setattr(sparse, name, value)
-    assert {type(model._children).__name__ for model in (dense, sparse)} == {"DenseChildScores", "SparseChildScores"}
+    with patch("hebnb.counts.pairs.dense_fits", lambda *_: False):
+        sparse = AODE(weighting=weighting).fit(X, y)
+    kinds = {type(model.score_tables_.estimates.pairs) for model in (dense, sparse)}
+    assert kinds == {DensePairTables, SparsePairTables}
     rows = strange_rows(X)
     pd.testing.assert_frame_equal(sparse.explain(rows), dense.explain(rows), rtol=1e-10, atol=1e-10)
 
@@ -119,7 +118,7 @@ def test_sparse_flights_add_up():
     X, y = load_flights(backend="pandas")
     X, y = X.head(3000), y.head(3000)
     model = AODE(weighting="loo").fit(X, y)
-    assert type(model._children).__name__ == "SparseChildScores"
+    assert type(model.score_tables_.estimates.pairs) is SparsePairTables
     assert_allclose(sums(model.explain(X.tail(40))), model.predict_joint_log_proba(X.tail(40)), atol=1e-9)
 
 
@@ -134,7 +133,7 @@ def test_shrinkage_of_pooled_aode_is_that_of_its_factors():
         for c, label in enumerate(model.classes_):
             here = y == label
             for f, name in enumerate(X.columns):
-                m = model._marginal_concentration[c, f]
+                m = model.score_tables_.tables[f].concentration[0][c]
                 factors = [(model.feature_weights_[f], m / (here.sum() + m))]
                 for w, i in zip(model.parent_weights_, model.parents_, strict=True):
                     if i == f:

@@ -20,8 +20,8 @@ from hebnb.datasets import load_flights
 from hebnb.export.onnx import model as export
 from hebnb.export.onnx import scores as onnx_scores
 from hebnb.export.onnx.model import onnx_inputs, to_onnx
-from hebnb.scores.pair_tables import SparseChildScores
-from hebnb.scores.tables import SparseScores
+from hebnb.scores.lookups import SparseLookup
+from hebnb.scores.pair_tables import SparsePairTables
 
 onnx, ort = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
 pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -289,7 +289,7 @@ def test_sparse_tables_are_filled():
     X = np.stack([x, z], axis=1)
     y = (x * 7 + random.integers(0, 4, 2000)) % 300
     model = NaiveBayes(weighting="sqrt-mi").fit(X, y)
-    assert isinstance(model._scores[0], SparseScores)
+    assert isinstance(model.score_tables_.lookups[0], SparseLookup)
     assert_same(model, X[:300], [[999, 1], [1, 999], [None, None]])
 
 
@@ -307,8 +307,8 @@ def test_sparse_pairs_are_filled(weighting):
     y = random.choice(["u", "v", "w"], 900)
     bins = {"many": [-50.0, -1.0, 0.0, 1.0]}  # the first has no rows
     model = AODE(weighting=weighting, max_parent_categories=550, bin_edges=bins).fit(X, y)
-    assert isinstance(model._children, SparseChildScores)
-    assert any(model._unconditioned)
+    assert isinstance(model.score_tables_.estimates.pairs, SparsePairTables)
+    assert any(model.score_tables_.estimates.unconditioned)
     X.loc[:9, "x"] = 999
     X.loc[5:15, "few"] = "new"
     X.loc[:3, "many"] = -99.0

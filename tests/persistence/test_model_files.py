@@ -22,7 +22,7 @@ import hebnb
 from conftest import examples
 from hebnb import AODE, HEB, Additive, InputError, NaiveBayes, Smoother, load, save
 from hebnb.datasets import load_flights
-from hebnb.foundation.json_values import plain, restored
+from hebnb.foundation.json_values import from_json, to_json
 from models import MODELS, strange_rows, table
 
 HOSTILE = [
@@ -118,7 +118,7 @@ def test_all_kinds_of_categories(path):
     )
 )  # fmt: skip
 def test_values_survive_json(value):
-    back = restored(json.loads(json.dumps(plain(value))))
+    back = from_json(json.loads(json.dumps(to_json(value))))
     assert back == value
     assert type(back) is type(value)
 
@@ -286,18 +286,21 @@ def test_a_deflated_bomb_is_refused_by_its_size(path):
         lambda header, arrays: arrays.update(class_count=np.array([1.0, np.nan, 2.0])),
         lambda header, arrays: arrays.update(table0=np.zeros((2, 2))),
         lambda header, arrays: arrays.pop("table1"),
-        lambda header, arrays: arrays.update({"learned.concentration_": np.zeros((3, 4))}),
-        lambda header, arrays: arrays.update({"learned.feature_weights_": np.ones(9)}),
-        lambda header, arrays: arrays.pop("learned.class_log_prior_"),
+        lambda header, arrays: arrays.update({"concentration0": np.zeros((3, 4))}),
+        lambda header, arrays: arrays.update({"weights": np.ones(9)}),
+        lambda header, arrays: arrays.pop("log_prior"),
         lambda header, arrays: header.update(format="1"),
         lambda header, arrays: header.update(dropped=5),
         lambda header, arrays: header["classes"]["values"].__setitem__(0, None),
         lambda header, arrays: arrays.update(class_count=np.zeros(3)),
-        lambda header, arrays: arrays.update({"learned.loo_log_loss_": np.array("x")}),
-        lambda header, arrays: arrays.update({"learned.class_log_prior_": np.zeros(3) + 1j}),
-        lambda header, arrays: arrays.update({"learned.feature_weights_": np.full(4, np.nan)}),
-        lambda header, arrays: arrays.update({"learned.concentration_": np.full((3, 4), np.nan)}),
-        lambda header, arrays: arrays.update({"learned.class_offsets_": np.full(3, np.inf)}),
+        lambda header, arrays: arrays.update({"log_loss": np.array("x")}),
+        lambda header, arrays: arrays.update({"log_prior": np.zeros(3) + 1j}),
+        lambda header, arrays: arrays.update({"weights": np.full(4, np.nan)}),
+        lambda header, arrays: arrays.update({"concentration0": np.full((3, 4), np.nan)}),
+        lambda header, arrays: arrays.update({"offsets": np.full(3, np.inf)}),
+        lambda header, arrays: header["tables"].pop(),
+        lambda header, arrays: header["tables"][0].append(1),
+        lambda header, arrays: header.update(estimates={"min_count": 1.0}),
         lambda header, arrays: header.clear(),
     ],
 )  # fmt: skip
@@ -314,7 +317,7 @@ def test_pairs_out_of_range(part, path):
     content = skops.io.load(path)
     content["arrays"][f"pairs.{part}"] = content["arrays"][f"pairs.{part}"] + 10_000_000
     skops.io.dump(content, path)
-    with pytest.raises(InputError, match="pairs of no category"):
+    with pytest.raises(InputError, match="counts of no category"):
         load(path)
 
 

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 from hebnb import AODE, InputError, NaiveBayes, load
 from hebnb.cli.app import app
 from hebnb.datasets import load_flights
-from hebnb.explain.contributions import against_others
+from hebnb.estimators.rows import encoded
+from hebnb.explain.contributions import against_others, contributions
 from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
 from hebnb.metrics import reliability_curve
 from hebnb.report import contents as contents_module
@@ -54,10 +55,18 @@ def comparison():
 def page_of(model, X, y, comparison, name="best"):
     """A page with this model in its explorer."""
     rows = X.head(40)
-    codes = model._encoded(rows)
+    codes = encoded(model, rows)
     labels = model.counts_.classes.codes_of(np.asarray(y[:40], dtype=object))
     return render(
-        contents("table.csv", "y", comparison, model, explored=(name, model), examples=(codes, labels), notes=[])
+        contents(
+            "table.csv",
+            "y",
+            comparison,
+            model.score_tables_,
+            explored=(name, model.score_tables_),
+            examples=(codes, labels),
+            notes=[],
+        )
     )
 
 
@@ -147,7 +156,7 @@ def test_a_curve_of_one_class():
 
 def test_summaries_count_gaps_and_singletons():
     X = pd.DataFrame({"x": ["a", "a", "b", None, "c"], "n": [1.0, 2, 3, 4, 5]})
-    first, second = feature_summaries(NaiveBayes(n_bins=2).fit(X, [0, 1, 0, 1, 0]))
+    first, second = feature_summaries(NaiveBayes(n_bins=2).fit(X, [0, 1, 0, 1, 0]).score_tables_)
     assert (first.kind, first.categories, first.missing, first.unseen) == ("text", 4, 0.2, 0.6)
     assert (second.kind, second.unseen) == ("numbers, cut", 0)
 
@@ -158,7 +167,7 @@ def test_telling_categories_are_ranked_and_shrunk():
     x[:3] = "rare"
     y = np.where(x == "tell", random.random(500) < 0.9, random.random(500) < 0.3)
     y[:3] = True
-    telling = telling_categories(NaiveBayes().fit(x.reshape(-1, 1), y), 0)
+    telling = telling_categories(NaiveBayes().fit(x.reshape(-1, 1), y).score_tables_, 0)
     assert telling.labels[0] == "tell"
     rare = telling.labels.index("rare")
     raw = telling.count[rare, 1] / telling.count[rare].sum()
@@ -170,12 +179,12 @@ def test_telling_categories_are_ranked_and_shrunk():
 def test_nomogram_points_are_log_odds():
     X, y = table()
     model = NaiveBayes(weighting="loo").fit(X, y == "x")
-    points = nomogram_points(model, True)
+    points = nomogram_points(model.score_tables_, True)
     where = (points["feature"] == "number") & (points["value"] == "2")
     logs = model.feature_log_prob_[1][:, list(model.categories_[1]).index(2)]
     assert_allclose(points["log_odds"][where], model.feature_weights_[1] * (logs[1] - logs[0]))
-    with pytest.raises(ValueError, match="AODE do not"):
-        nomogram_points(AODE().fit(X, y))
+    with pytest.raises(ValueError, match="depend on each other"):
+        nomogram_points(AODE().fit(X, y).score_tables_)
 
 
 def test_the_report_of_a_large_table_samples_for_comparison(tmp_path):
@@ -344,15 +353,15 @@ def test_the_explorer_computes_what_python_computes(model, open_page, comparison
         page.evaluate(f"location.hash = '#explorer={chosen}:{link}'")
         page.wait_for_function(f"document.getElementById('class').value === '{chosen}'")
         page.wait_for_timeout(20)
-        encoded = [np.array([size if code < 0 else code]) for code, size in zip(codes, sizes, strict=True)]
-        evidence = model._evidence(encoded)
-        scores = model._joint_log_scores(encoded)
+        row = [np.array([size if code < 0 else code]) for code, size in zip(codes, sizes, strict=True)]
+        parts = contributions(model.score_tables_, row)
+        scores = model.score_tables_.joint_log_scores(row)
         expected = np.exp(scores - scores.max())
         assert_allclose(probabilities(page), (expected / expected.sum())[0], rtol=0, atol=1e-9)
         if np.isfinite(scores).all():
             shown = pushes(page)
-            assert_allclose(shown[1 : len(sizes) + 1], against_others(evidence.contribution[0])[:, chosen], atol=1e-9)
-            assert_allclose(shown[0], against_others(evidence.prior[0])[chosen], atol=1e-9)
+            assert_allclose(shown[1 : len(sizes) + 1], against_others(parts.of_features[0])[:, chosen], atol=1e-9)
+            assert_allclose(shown[0], against_others(parts.prior[0])[chosen], atol=1e-9)
             assert_allclose(shown[-1], against_others(scores[0])[chosen], atol=1e-9)
             assert_allclose(shown[:-1].sum(), shown[-1], atol=1e-9)
 
@@ -523,11 +532,11 @@ def test_hostile_names_are_inert(open_page):
     y = random.choice(np.array([*HOSTILE[:3], "</script><img src=x onerror=alert(1)>"], dtype=object), 300)
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
     model = AODE(weighting="loo").fit(X, y)
-    codes, labels = model._encoded(X.head(20)), model.counts_.classes.codes_of(y[:20])
+    codes, labels = encoded(model, X.head(20)), model.counts_.classes.codes_of(y[:20])
     html = render(
         contents(
-            "<script>alert(2)</script>.csv", "<img src=x onerror=alert(3)>", found, model,
-            explored=("AODE+loo", model), examples=(codes, labels), notes=["<b>note</b>"],
+            "<script>alert(2)</script>.csv", "<img src=x onerror=alert(3)>", found, model.score_tables_,
+            explored=("AODE+loo", model.score_tables_), examples=(codes, labels), notes=["<b>note</b>"],
         )
     )  # fmt: skip
     page = open_page(html)
@@ -563,12 +572,12 @@ def test_rare_categories_are_not_offered_but_still_counted(open_page, comparison
     for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo"), AODE()):
         model.fit(X, y)
         page = open_page(page_of(model, X, y, comparison))
-        kept = explorer_module._Choices.of(model).kept
+        kept = explorer_module._Choices.of(model.score_tables_).kept
         assert [len(codes) for codes in kept] == [3, 3, 3, 2]
         page.evaluate("location.hash = '#explorer=0:1.2.0.1'")
         page.wait_for_timeout(50)
-        encoded = [np.array([codes[place]]) for codes, place in zip(kept, (1, 2, 0, 1), strict=True)]
-        scores = model._joint_log_scores(encoded)[0]
+        row = [np.array([codes[place]]) for codes, place in zip(kept, (1, 2, 0, 1), strict=True)]
+        scores = model.score_tables_.joint_log_scores(row)[0]
         assert_allclose(probabilities(page), np.exp(scores) / np.exp(scores).sum(), atol=1e-9)
 
 
@@ -576,16 +585,16 @@ def test_models_too_large_for_a_page_give_way(tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.choice(list("abc"), (400, 3)), columns=list("pqr"))
     X.assign(y=X["p"] == X["q"]).to_csv(tmp_path / "t.csv", index=False)  # beyond naive Bayes
-    monkeypatch.setattr(contents_module, "MOST_PAIRS", 10)
+    monkeypatch.setattr(contents_module, "MOST_CELLS", 10)
     with open_table(str(tmp_path / "t.csv")) as opened:
         page, model = made(Labelled.of(opened, "y"), "t", {}, folds=2, max_rows=9999, seed=0, bars=NoBars())
     assert isinstance(model, AODE)
-    assert page.contents.explorer["kind"] == "naive Bayes"
+    assert page.contents.explorer["kind"] == "sum"
     assert any("too large for a page" in note for note in page.contents.notes)
 
 
 def test_explorer_data_of_a_class_that_cannot_be():
     X, y = table(60)
     model = NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)
-    data = explorer_data(model, model._encoded(X.head(3)), np.array([0, 1, 2]))
+    data = explorer_data(model.score_tables_, encoded(model, X.head(3)), np.array([0, 1, 2]))
     assert data["logPrior"][0] == -1e300

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from hebnb.smoothing.strength import Evidence, Terms, delta, fixed_point, maximize, merge_cells
+from hebnb.smoothing.strength import CountLikelihood, Terms, delta, fixed_point, maximize, merge_cells
 
 LOW, HIGH = BOUNDS = (1e-2, 1e4)
 GRID = np.geomspace(LOW, HIGH, 601)
 
 
 def evidence_of(problems):
-    """Evidence of problems given as (documents, mean): documents of shape (D, K), mean of shape (K,)."""
+    """CountLikelihood of problems given as (documents, mean): documents of shape (D, K), mean of shape (K,)."""
     cells, totals = [], []
     for p, (documents, mean) in enumerate(problems):
         for document in np.atleast_2d(documents):
@@ -27,7 +27,7 @@ def evidence_of(problems):
         problem, mean, count = map(np.array, zip(*rows, strict=True))
         return Terms(problem, mean, count.astype(float), np.ones(len(rows)), len(problems))
 
-    return Evidence(terms(cells), terms(totals))
+    return CountLikelihood(terms(cells), terms(totals))
 
 
 def reference_log_likelihood(documents, mean, m):
@@ -132,7 +132,7 @@ def test_evidence_that_does_not_depend_on_m_is_pooled():
     # One row a document says nothing either, and neither does a single row.
     for documents in ([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]):
         assert maximize(evidence_of([(documents, [0.3, 0.7])]), BOUNDS) == [HIGH]
-    nothing = Evidence(*(Terms(np.array([], dtype=int), *(np.array([]),) * 3, 2),) * 2)
+    nothing = CountLikelihood(*(Terms(np.array([], dtype=int), *(np.array([]),) * 3, 2),) * 2)
     np.testing.assert_array_equal(maximize(nothing, BOUNDS), [HIGH, HIGH])
     np.testing.assert_array_equal(fixed_point(nothing, BOUNDS), [1, 1])
 

@@ -16,9 +16,9 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
 from conftest import examples
 from hebnb import AODE, HEB, Additive, NaiveBayes, Smoother
+from hebnb.counts.pair_memory import estimated_bytes
 from hebnb.counts.pairs import DensePairs, SparsePairs
 from hebnb.datasets import load_flights
-from hebnb.structures.aode import estimated_bytes
 
 ROWS = st.lists(
     st.tuples(

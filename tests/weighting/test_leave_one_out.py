@@ -13,11 +13,12 @@ from scipy.optimize import check_grad, minimize
 from sklearn.metrics import log_loss
 
 from conftest import examples
-from hebnb import AODE, HEB, InputError, NaiveBayes, ParameterError, Smoother
+from hebnb import AODE, HEB, InputError, NaiveBayes, Smoother
 from hebnb.columns.table import read
+from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.scores.left_out import Rows
-from hebnb.weighting.leave_one_out import MOST_ROWS, left_out_likelihood, row_limit
+from hebnb.weighting.leave_one_out import MOST_ROWS, left_out_likelihood, parts_of, row_limit
 from hebnb.weighting.log_linear import Likelihood, Prior, climb, learn
 
 SMOOTHINGS = ["heb-m", "heb-u", "laplace", "lidstone", "kt", "m-estimate", "te"]
@@ -78,7 +79,7 @@ class TestNaiveBayesScores:
         w = {"integers": rng.integers(1, 4, size=len(y)), "fractions": rng.uniform(0.2, 2.0, size=len(y))}.get(weights)
         model = NaiveBayes(smoothing, n_bins=4).fit(X, y, sample_weight=w)
         ours = model.loo_predict_proba(X, y, sample_weight=w)
-        pinned = Pinned(model._rule.prior_mean, model.concentration_.T)
+        pinned = Pinned(model.score_tables_.rule.prior_mean, model.concentration_.T)
         for row in range(len(y)):
             other = refitted(model, X, y, row, w, pinned)
             assert_allclose(ours[row], other.predict_proba(X[row : row + 1])[0], atol=1e-10)
@@ -126,7 +127,7 @@ class TestNaiveBayesScores:
         rows = Rows.weighing(
             model.counts_.vocabulary.encode(read(X)), model.counts_.classes.codes_of(y), np.zeros(len(y))
         )
-        base, scores = model._left_out_parts()(rows)  # nothing is left out
+        base, scores = parts_of(model.score_tables_)(rows)  # nothing is left out
         joint = base + np.tensordot(model.feature_weights_, scores, axes=1) + model.class_offsets_[:, np.newaxis]
         assert_allclose(joint.T, model.predict_joint_log_proba(X), atol=1e-10)
 
@@ -211,8 +212,8 @@ class TestAodeScores:
         codes = model.counts_.vocabulary.encode(read(X))
         labels = model.counts_.classes.codes_of(y)
         rows = Rows.weighing(codes, labels, weights)
-        _, scores = model._left_out_parts()(rows)
-        prior, factors = naive._left_out_parts()(rows)
+        _, scores = parts_of(model.score_tables_)(rows)
+        prior, factors = parts_of(naive.score_tables_)(rows)
         n_parents = len(model.parents_)
         assert n_parents == 3
         assert_array_equal(scores[n_parents:], factors)
@@ -220,8 +221,8 @@ class TestAodeScores:
             rest = weights - np.where(np.arange(len(y)) == row, np.minimum(weights, 1), 0)
             for i in range(n_parents):
                 expected = estimate(
-                    X, y, rest, X[row], i, model.concentration_, model._rule.prior_mean, factors[:, :, row],
-                    model.classes_,
+                    X, y, rest, X[row], i, model.concentration_, model.score_tables_.rule.prior_mean,
+                    factors[:, :, row], model.classes_,
                 )  # fmt: skip
                 if expected is None:
                     expected = prior[:, row] + factors[:, :, row].sum(axis=0)
@@ -232,15 +233,23 @@ class TestAodeScores:
         model = AODE(weighting="loo", min_parent_count=3).fit(X, y)
         codes = model.counts_.vocabulary.encode(read(X))
         rows = Rows.weighing(codes, model.counts_.classes.codes_of(y), np.zeros(len(y)))
-        _, scores = model._left_out_parts()(rows)
+        _, scores = parts_of(model.score_tables_)(rows)
         weights = np.concatenate([model.parent_weights_ * len(model.parents_), model.feature_weights_])
         joint = np.tensordot(weights, scores, axes=1) + model.class_offsets_[:, np.newaxis]
         assert_allclose(model.predict_joint_log_proba(X), joint.T, atol=1e-9)
 
-    def test_without_weights_there_is_nothing_to_leave_out_of(self):
-        X, y = make_data()
-        with pytest.raises(ParameterError, match="loo"):
-            AODE().fit(X, y).loo_predict_proba(X, y)
+    def test_a_mean_of_estimates_without_the_row(self):
+        X, y = make_data(rows=40)
+        model = AODE("laplace", missing="ignore").fit(X[:, :3], y)
+        ours = model.loo_predict_proba(X[:, :3], y)
+        for row in range(0, len(y), 5):
+            rest = np.arange(len(y)) != row
+            other = AODE("laplace", missing="ignore", bin_edges=model.bin_edges_).partial_fit(
+                X[rest][:, :3], y[rest], classes=model.classes_
+            )
+            sizes = [len(categories) for categories in model.categories_]
+            if [len(categories) for categories in other.categories_] == sizes:
+                assert_allclose(ours[row], other.predict_proba(X[row : row + 1, :3])[0], atol=1e-10)
 
 
 def random_likelihood(seed=0, components=4, classes=3, rows=50, spread=1.0):
@@ -531,7 +540,7 @@ class TestSamples:
             batches = NaiveBayes(weighting="loo")
             for start in range(0, len(y), 3_000):
                 batches.partial_fit(X[start : start + 3_000], y[start : start + 3_000])
-        assert 4_990 < len(batches._kept.sample) <= 5_000
+        assert 4_990 < len(batches._learned.kept.sample) <= 5_000
         for model in (sampled, batches):
             assert_allclose(model.predict_proba(X[:500]), whole.predict_proba(X[:500]), atol=0.03)
             assert model.loo_log_loss_ == pytest.approx(whole.loo_log_loss_, rel=0.05)
@@ -548,7 +557,8 @@ class TestSamples:
         def sample(rows):
             counts = NaiveBayes().fit(X[rows], y[rows]).counts_
             codes, classes = counts.vocabulary.encode(read(X[rows])), counts.classes.codes_of(y[rows])
-            return Sample.of(counts, codes, classes, None, np.random.RandomState(0))
+            encoded = EncodedRows(counts.vocabulary, counts.classes, codes, classes)
+            return Sample.of(encoded, np.random.RandomState(0))
 
         whole = sample(slice(None))
         thin = whole.thinned(limit)
@@ -591,7 +601,7 @@ class TestSamples:
             model = NaiveBayes(weighting="loo")
             for part in np.array_split(order, 10):
                 model.partial_fit(X[part], y[part])
-        sample = model._kept.sample
+        sample = model._learned.kept.sample
         assert_array_equal(sample.seen, np.bincount(y))
         assert np.mean(sample.labels) == pytest.approx(np.mean(y), abs=0.02)
         assert len(np.unique(sample.keys)) == len(sample)

@@ -19,11 +19,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from hebnb.errors import HebnbError, ParameterError
+from hebnb.errors import HebnbError, ParameterError, arguments_as_flags
 from hebnb.foundation.printable import visible, without_nan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# What flags are called where it is not the name of the argument.
+_FLAGS = {"features": "--feature", "sample_weight": "--weight"}
 # The longest that a category or a name is shown.
 LONGEST = 40
 
@@ -71,7 +73,7 @@ def command(app: typer.Typer, name: str, **settings: Any) -> Callable[[F], F]:
 def ended_well() -> Iterator[None]:
     """Turn what goes wrong into a message and an exit code, and warnings into messages."""
     try:
-        with warnings.catch_warnings():
+        with arguments_as_flags(_FLAGS), warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: say(f"Note: {visible(str(message), 1_000)}")
             yield

@@ -42,6 +42,7 @@ def explain(
     from hebnb import errors
     from hebnb.cli.matching import features, require_columns, text_columns
     from hebnb.errors import InputError
+    from hebnb.estimators.rows import explained
     from hebnb.explain.contributions import pushes
     from hebnb.persistence.model_files import load
     from hebnb.tabular.files import open_table
@@ -56,8 +57,8 @@ def explain(
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")
-    explanation = loaded._explanation(features(rows, loaded))
-    proba = softmax(explanation.evidence.scores, axis=1)[0]
+    explanation = explained(loaded, features(rows, loaded))
+    proba = softmax(explanation.parts.scores, axis=1)[0]
     c = labels.index(class_) if class_ is not None else int(proba.argmax())
     lines = pushes(explanation, 0, c)
     total = sum(line.log_odds for line in lines)

@@ -27,7 +27,7 @@ def inspect(model: options.ModelFile, json: options.Json = False, debug: options
 
     loaded = load(model)
     classes = dict(zip([str(label) for label in loaded.classes_.tolist()], loaded.class_count_.tolist(), strict=True))
-    features = feature_summaries(loaded)
+    features = feature_summaries(loaded.score_tables_)
     loss = getattr(loaded, "loo_log_loss_", None)
     if json:
         print_json(

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hebnb import errors
-from hebnb.columns.vocabulary import Bins, Feature
+from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.printable import visible
-from hebnb.methods import Classifier
 from hebnb.tabular.files import TableFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def text_columns(model: Classifier) -> list[str]:
+def text_columns(model: CategoricalClassifier) -> list[str]:
     """The columns that were learned as text, and are to be read as text wherever they come from."""
     vocabulary = model.counts_.vocabulary
     return [str(name) for name, feature in zip(vocabulary.names, vocabulary.features, strict=True) if _is_text(feature)]
 
 
-def require_columns(table: TableFile, model: Classifier) -> list[str]:
+def require_columns(table: TableFile, model: CategoricalClassifier) -> list[str]:
     """The columns of the model, all of which the table has."""
     names = _names(model)
     missing = [name for name in names if name not in table.columns]
@@ -41,7 +43,7 @@ def require_columns(table: TableFile, model: Classifier) -> list[str]:
     return names
 
 
-def features(rows: pa.Table, model: Classifier) -> Any:
+def features(rows: pa.Table, model: CategoricalClassifier) -> Any:
     """The columns of the model, of these rows, as a table that it takes."""
     import pyarrow as pa
 
@@ -55,7 +57,7 @@ def features(rows: pa.Table, model: Classifier) -> Any:
     return np.array([column.to_pylist() for column in columns], dtype=object).T
 
 
-def _as_learned(column: Any, feature: Feature, name: str) -> Any:
+def _as_learned(column: Any, feature: Kind, name: str) -> Any:
     """A column with values of the kind that the model learned, so that those that are equal in print are equal."""
     import pyarrow as pa
 
@@ -92,7 +94,7 @@ def _is_inexact(found: Any) -> bool:
     return bool(pa.types.is_decimal(found) or pa.types.is_float32(found) or pa.types.is_float16(found))
 
 
-def _in_print(column: Any, feature: Feature) -> Any:
+def _in_print(column: Any, feature: Kind) -> Any:
     """Numbers as the doubles that their digits mean, unless the model knows them as they are."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -100,33 +102,57 @@ def _in_print(column: Any, feature: Feature) -> Any:
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
     meant = column.cast(pa.string()).cast(pa.float64())
-    if isinstance(feature, Bins) or feature.values.dtype.kind != "f":
+    known = feature.computed_by(_Learned()).floats
+    if known is None:
         return meant
     as_it_is = column.cast(pa.float64(), safe=False)
-    return pc.if_else(pc.is_in(as_it_is, value_set=pa.array(feature.values)), as_it_is, meant)
+    return pc.if_else(pc.is_in(as_it_is, value_set=pa.array(known)), as_it_is, meant)
 
 
-def _learned_type(feature: Feature) -> Any:
+def _learned_type(feature: Kind) -> Any:
     """The Arrow type of the values that a feature learned, if there is one."""
-    import pyarrow as pa
+    return feature.computed_by(_Learned()).type
 
-    if isinstance(feature, Bins):
-        return pa.timestamp("us") if feature.of_times else pa.float64()
-    kind = feature.values.dtype.kind
-    if kind != "O":
-        return {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "b": pa.bool_()}[kind]
-    values = feature.values.tolist()
-    kinds = {type(value) for value in values}
-    if any(isinstance(value, dt.datetime) and value.tzinfo for value in values):
-        return pa.timestamp("us", "UTC") if len(kinds) == 1 else None
-    types = {
-        str: pa.string(),
-        dt.date: pa.date32(),
-        dt.datetime: pa.timestamp("us"),
-        dt.time: pa.time64("us"),
-        Decimal: pa.decimal128(38, 18),
-    }
-    return types.get(kinds.pop()) if len(kinds) == 1 else None
+
+@dataclass(frozen=True)
+class _Values:
+    """What a feature learned: the Arrow type of its values, the values themselves where they are floats, and texts."""
+
+    type: Any
+    floats: FloatArray | None = None
+    are_texts: bool = False
+
+
+class _Learned:
+    """Tells what a feature learned."""
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> _Values:
+        """Numbers or times that are cut."""
+        import pyarrow as pa
+
+        return _Values(pa.timestamp("us") if of_times else pa.float64())
+
+    def lookup(self, values: Array, gap: int | None) -> _Values:
+        """Values of some type."""
+        import pyarrow as pa
+
+        kind = values.dtype.kind
+        if kind != "O":
+            types = {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "b": pa.bool_()}
+            return _Values(types[kind], values if kind == "f" else None)
+        items = values.tolist()
+        kinds = {type(item) for item in items}
+        if any(isinstance(item, dt.datetime) and item.tzinfo for item in items):
+            return _Values(pa.timestamp("us", "UTC") if len(kinds) == 1 else None)
+        known = {
+            str: pa.string(),
+            dt.date: pa.date32(),
+            dt.datetime: pa.timestamp("us"),
+            dt.time: pa.time64("us"),
+            Decimal: pa.decimal128(38, 18),
+        }
+        are_texts = all(isinstance(item, str) for item in items)
+        return _Values(known.get(kinds.pop()) if len(kinds) == 1 else None, are_texts=are_texts)
 
 
 def _family(found: Any) -> str:
@@ -149,11 +175,9 @@ def _is_string(found: Any) -> bool:
     return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
 
 
-def _names(model: Classifier) -> list[str]:
+def _names(model: CategoricalClassifier) -> list[str]:
     return [str(name) for name in model.counts_.vocabulary.names]
 
 
-def _is_text(feature: Feature) -> bool:
-    if isinstance(feature, Bins) or feature.values.dtype.kind != "O":
-        return False
-    return all(isinstance(value, str) for value in feature.values.tolist())
+def _is_text(feature: Kind) -> bool:
+    return feature.computed_by(_Learned()).are_texts

@@ -15,7 +15,7 @@ from hebnb.cli.console import err, progress, say, size_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hebnb.methods import Classifier
+    from hebnb.estimators.classifier import CategoricalClassifier
 
 
 def predict(
@@ -86,7 +86,7 @@ def predict(
         say(f"{done:,} rows in {output} ({size_of(output)})")
 
 
-def scorer(model: Classifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]:
+def scorer(model: CategoricalClassifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]:
     """A function that adds predictions to the kept columns of some rows."""
     import numpy as np
     import pyarrow as pa
@@ -94,7 +94,7 @@ def scorer(model: Classifier, kept: list[str]) -> Callable[[pa.Table], pa.Table]
 
     from hebnb.cli.matching import features
     from hebnb.engines.scoring import prediction_names
-    from hebnb.scores.tables import best_classes
+    from hebnb.scores.lookups import best_classes
 
     names = prediction_names([*kept], model.classes_, "prediction") + prediction_names([*kept], model.classes_, "proba")
     labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()

@@ -15,7 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hebnb.columns.vocabulary import Categories, Vocabulary
+from hebnb.columns.kinds import Categories
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.families import FamilyCells
 from hebnb.counts.single import Counts
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
@@ -79,6 +82,12 @@ class DensePairs:
         class_, first, second = np.nonzero(np.triu(self.square))
         return SparsePairs(first, second, class_, self.square[class_, first, second])
 
+    def block(self, child: slice, parent: slice, n_classes: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """The pairs of values of two features that occur: their places in the spans, and counts of shape (cells, C)."""
+        block = self.square[:, parent, child]
+        above, value = np.nonzero(block.any(axis=0))
+        return value, above, np.ascontiguousarray(block[:, above, value].T)
+
 
 @dataclass(frozen=True, eq=False)
 class SparsePairs:
@@ -96,6 +105,27 @@ class SparsePairs:
     def cells(self) -> SparsePairs:
         """The cells that occur."""
         return self
+
+    def block(self, child: slice, parent: slice, n_classes: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """The pairs of values of two features that occur: their places in the spans, and counts of shape (cells, C)."""
+        earlier, later = (child, parent) if child.start < parent.start else (parent, child)
+        here = self._by_first[slice(*np.searchsorted(self._firsts, [earlier.start, earlier.stop]))]
+        here = here[(self.second[here] >= later.start) & (self.second[here] < later.stop)]
+        width = later.stop - later.start
+        key = (self.first[here] - earlier.start) * width + self.second[here] - later.start
+        distinct, at = np.unique(key, return_inverse=True)
+        count = np.zeros((len(distinct), n_classes))
+        count[at, self.class_[here]] = self.count[here]
+        in_earlier, in_later = np.divmod(distinct, max(width, 1))
+        return (in_earlier, in_later, count) if earlier is child else (in_later, in_earlier, count)
+
+    @cached_property
+    def _by_first(self) -> IntArray:
+        return np.argsort(self.first, kind="stable")
+
+    @cached_property
+    def _firsts(self) -> IntArray:
+        return self.first[self._by_first]
 
 
 Pairs: TypeAlias = DensePairs | SparsePairs
@@ -120,32 +150,38 @@ class PairCounts(Counts):
     caps: Caps
 
     @classmethod
-    def of_rows(
-        cls, counts: Counts, codes: Sequence[IntArray], classes: IntArray, weights: FloatArray | None, caps: Caps
-    ) -> PairCounts:
-        """Count pairs of encoded rows whose single categories have been counted."""
-        layout = Layout(counts.sizes.astype(np.intp))
+    def of_rows(cls, counts: Counts, rows: EncodedRows, caps: Caps) -> PairCounts:
+        """Count pairs of rows whose single categories have been counted."""
+        layout = Layout(counts.vocabulary.sizes)
         counted = caps.counted(layout.sizes, counts.classes.size)
-        positions = layout.positions(codes)
-        if dense_fits(layout, counts.classes.size, positions.shape[1], counted):
-            pairs: Pairs = DensePairs(count_square(positions, classes, weights, layout, counts.classes.size))
+        positions = layout.positions(rows.codes)
+        if dense_fits(layout, counts.classes.size, len(rows), counted):
+            square = count_square(positions, rows.labels, rows.weights, layout, counts.classes.size)
+            pairs: Pairs = DensePairs(square)
         else:
-            pairs = count_cells(positions, classes, weights, layout, counted)
+            pairs = count_cells(positions, rows.labels, rows.weights, layout, counted)
         single = counts.classes, counts.class_count, counts.vocabulary, counts.tables
-        return cls(*single, pairs, positions.shape[1], caps)
+        return cls(*single, pairs, len(rows), caps)
 
     @cached_property
     def layout(self) -> Layout:
         """Where the categories lie."""
-        return Layout(self.sizes.astype(np.intp))
+        return Layout(self.vocabulary.sizes)
+
+    def family(self, child: int, parents: tuple[int, ...]) -> FamilyCells:
+        """How often the values of a child occurred with those of its one parent."""
+        (parent,) = parents
+        ours, theirs = self.layout.span(child), self.layout.span(parent)
+        values, above, count = self.pairs.block(ours, theirs, self.classes.size)
+        return FamilyCells(child, parents, np.stack([values, above], axis=1), count)
 
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> PairCounts:
         single = super()._widen(vocabulary, classes)
-        layout = Layout(single.sizes.astype(np.intp))
+        layout = Layout(vocabulary.sizes)
         columns = self.classes.codes_in(classes)
         positions = np.concatenate(
             [
-                start + old.codes_in(new)  # type: ignore[arg-type]
+                start + old.codes_in(new)
                 for start, old, new in zip(layout.starts, self.vocabulary.features, vocabulary.features, strict=False)
             ]
         )

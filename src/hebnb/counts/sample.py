@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hebnb.columns.vocabulary import Categories, Vocabulary
-from hebnb.counts.single import Counts
+from hebnb.columns.kinds import Categories
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.encoded import EncodedRows
 from hebnb.foundation.arrays import FloatArray, IntArray
 
 
@@ -44,24 +44,16 @@ class Sample:
     seen: IntArray
 
     @classmethod
-    def of(
-        cls,
-        counts: Counts,
-        codes: Sequence[IntArray],
-        labels: IntArray,
-        weights: FloatArray | None,
-        random: np.random.RandomState,
-    ) -> Sample:
-        """All rows of a batch that has been counted."""
-        n_rows = len(labels)
+    def of(cls, rows: EncodedRows, random: np.random.RandomState) -> Sample:
+        """All rows of a batch."""
         return cls(
-            counts.vocabulary,
-            counts.classes,
-            tuple(codes),
-            labels,
-            np.ones(n_rows) if weights is None else weights,
-            random.random_sample(n_rows),
-            np.bincount(labels, minlength=counts.classes.size),
+            rows.vocabulary,
+            rows.classes,
+            tuple(rows.codes),
+            rows.labels,
+            np.ones(len(rows)) if rows.weights is None else rows.weights,
+            random.random_sample(len(rows)),
+            np.bincount(rows.labels, minlength=rows.classes.size),
         )
 
     def __len__(self) -> int:
@@ -110,7 +102,7 @@ class Sample:
 
     def _recoded(self, vocabulary: Vocabulary, classes: Categories) -> Sample:
         codes = tuple(
-            np.append(old.codes_in(new), new.size)[column]  # type: ignore[arg-type]
+            np.append(old.codes_in(new), new.size)[column]
             for column, old, new in zip(self.codes, self.vocabulary.features, vocabulary.features, strict=True)
         )
         places = self.classes.codes_in(classes)

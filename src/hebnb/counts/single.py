@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -10,9 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from hebnb.columns.vocabulary import Categories, Vocabulary
+from hebnb.columns.kinds import Categories
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.encoded import EncodedRows
 from hebnb.errors import InputError
-from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray
 
 # Categories in rows and classes in columns (v × c), so that what a row of data looks up lies together.
 CountTable: TypeAlias = "FloatArray | csr_array[np.float64]"
@@ -60,26 +61,18 @@ class Counts:
     tables: tuple[CountTable, ...]
 
     @classmethod
-    def of(
-        cls,
-        vocabulary: Vocabulary,
-        codes: Sequence[IntArray],
-        labels: IntArray,
-        label_values: Array,
-        weights: FloatArray | None = None,
-    ) -> Counts:
-        """Count encoded rows. ``labels`` are codes into ``label_values``, some of which may not occur."""
-        classes = Categories.occurring(labels, label_values)
-        class_codes = classes.codes_of(label_values)[labels]
-        n_classes = classes.size
+    def of(cls, rows: EncodedRows) -> Counts:
+        """Count rows."""
+        n_classes = rows.classes.size
         tables = tuple(
-            tabulate(column, class_codes, (feature.size, n_classes), weights)
-            for column, feature in zip(codes, vocabulary.features, strict=True)
+            tabulate(column, rows.labels, (feature.size, n_classes), rows.weights)
+            for column, feature in zip(rows.codes, rows.vocabulary.features, strict=True)
         )
-        return cls(classes, np.bincount(class_codes, weights, n_classes).astype(float), vocabulary, tables)
+        class_count = np.bincount(rows.labels, rows.weights, n_classes).astype(float)
+        return Counts(rows.classes, class_count, rows.vocabulary, tables)
 
     @cached_property
-    def pooled(self) -> tuple[FloatArray, ...]:
+    def marginal(self) -> tuple[FloatArray, ...]:
         """For every feature, the count of each category over all classes."""
         return tuple(np.asarray(table @ np.ones(table.shape[1])) for table in self.tables)
 
@@ -91,7 +84,7 @@ class Counts:
     @property
     def sizes(self) -> FloatArray:
         """K, the number of categories of every feature."""
-        return np.array([feature.size for feature in self.vocabulary.features], dtype=float)
+        return self.vocabulary.sizes.astype(float)
 
     def with_classes(self, classes: Categories) -> Counts:
         """The same counts with room for classes that have not occurred."""
@@ -116,7 +109,7 @@ class Counts:
         class_count = np.zeros(classes.size)
         class_count[columns] = self.class_count
         tables = tuple(
-            _place(table, old.codes_in(new), columns, (new.size, classes.size))  # type: ignore[arg-type]
+            _place(table, old.codes_in(new), columns, (new.size, classes.size))
             for table, old, new in zip(self.tables, self.vocabulary.features, vocabulary.features, strict=True)
         )
         return Counts(classes, class_count, vocabulary, tables)

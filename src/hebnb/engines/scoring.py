@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from hebnb import errors
-from hebnb.columns.vocabulary import Bins, Categories, Vocabulary
-from hebnb.engines.counting import Frame, LazyColumn, refuse_strange
+from hebnb.engines.backends import Backend, Frame, backend_of
+from hebnb.engines.lazy_table import LazyColumn, refuse_strange
 from hebnb.errors import InputError
-from hebnb.foundation.arrays import Array, FloatArray
-from hebnb.scores.tables import TIE, ScoreTable, scores_by_code
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.scores.lookups import TIE
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import ScoreTable, every_combination
 
-_KEY, _PART, _SCORE = "__hebnb_key", "__hebnb_part", "__hebnb_score"
+_KEY, _PART, _SCORE, _CODE = (f"__hebnb_{part}" for part in ("key", "part", "score", "code"))
+# Most lines of a table that rows are joined with.
+_MOST_LINES = 5_000_000
 
 
 def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
@@ -30,7 +34,7 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
         if name.casefold() in theirs:
             raise InputError(
                 f"{errors.column(name)} is where a prediction would go, and there is one of that name.",
-                "Rename or drop it; on the command line, --keep names the columns to keep.",
+                f"Rename or drop it, or leave it out of {errors.argument('keep')}.",
             )
         if name.casefold() in ours:
             raise InputError(
@@ -41,42 +45,180 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
     return names
 
 
-def by_partition(frame: Any, model: Any, what: str, names: list[str]) -> Any:
-    """A Dask table with its predictions: every worker has the model and predicts its own partitions."""
-    columns = list(model.counts_.vocabulary.names)
-    labels = model.classes_
+def predicted(X: Any, model: ScoreTables, what: str, predict: Any) -> Any:
+    """The lazy table with its predictions, on the same engine.
 
-    def with_predictions(part: Any) -> Any:
-        if not len(part):
-            return part.assign(**{name: empty[name] for name in names})
-        found = getattr(model, "predict" if what == "prediction" else f"predict_{what}")(part[columns])
-        found = found.reshape(len(part), -1)
-        return part.assign(**{name: found[:, c] for c, name in enumerate(names)})
-
+    ``what`` is ``"prediction"``, ``"proba"`` or ``"log_proba"``; ``predict`` makes them of a table in memory, for
+    engines that can run it where their rows are.
+    """
+    frame: Frame = nw.from_native(X)
+    columns = list(frame.collect_schema())
+    labels = model.counts.classes.values
+    features = [str(name) for name in model.counts.vocabulary.names]
+    for name in features:
+        if name not in columns:
+            raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
+    names = prediction_names(columns, labels, what)
     kind = labels[:0] if what == "prediction" else np.empty(0)
-    empty = dict.fromkeys(names, kind)
-    return frame.map_partitions(with_predictions, meta=frame._meta.assign(**empty))
+    backend = backend_of(frame)
+    by_rows = backend.predictions(X, features, names, kind, predict)
+    if by_rows is not None:
+        return by_rows
+    scored = with_scores(frame, backend, model)
+    if what == "prediction":
+        made = with_best(scored, columns, labels, what)
+    else:
+        made = (with_log_proba if what == "log_proba" else with_proba)(scored, columns, names)
+    return made.to_native()
 
 
-def with_scores(frame: Frame, vocabulary: Vocabulary, tables: Sequence[ScoreTable], log_prior: FloatArray) -> Frame:
-    """The table with a column ``__hebnb_score{c}`` for every class: log prior plus the parts of all features.
+def with_scores(frame: Frame, backend: Backend, model: ScoreTables) -> Frame:
+    """The table with a column ``__hebnb_score{c}`` for every class.
 
     Every row stays one row, whatever its values: keys of a lookup are distinct.
     """
+    _refuse_large(model)
     schema = dict(frame.collect_schema())
     columns = list(schema)
-    scores = [nw.lit(float(prior)) for prior in log_prior]
-    for f, (name, feature, table) in enumerate(zip(vocabulary.names, vocabulary.features, tables, strict=True)):
-        refuse_strange(str(name), schema[str(name)])
-        parts = scores_by_code(table, feature.size, len(log_prior))
-        column = LazyColumn.of(frame, str(name), schema[str(name)])
-        if isinstance(feature, Bins):
-            found = _of_bins(column, feature, parts)
+    scores = [nw.lit(float(start)) for start in model.start]
+    vocabulary = model.counts.vocabulary
+    lazy = []
+    for name in map(str, vocabulary.names):
+        refuse_strange(name, schema[name])
+        lazy.append(LazyColumn(name, schema[name], backend.nan_is_text))
+    joins = _Joins(frame, backend)
+    codes: dict[int, nw.Expr] = {}
+    for t, (table, weight) in enumerate(zip(model.tables, model.combination.table_weights.tolist(), strict=True)):
+        parts = weight * every_combination(table, vocabulary.sizes)
+        if len(table.columns) == 1:
+            (f,) = table.columns
+            found = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], parts, f"{f}"))
         else:
-            frame, found = _looked_up(frame, column, feature, parts, f"{f}")
+            for f in table.columns:
+                if f not in codes:
+                    kind = vocabulary.features[f]
+                    by_code = np.arange(kind.size + 1, dtype=float)[:, np.newaxis]
+                    (code,) = kind.computed_by(_Numbers(joins, lazy[f], by_code, f"code{f}"))
+                    codes[f] = joins.kept(code.cast(nw.Int64), f"{_CODE}{f}")
+            found = joins.at(_line(table, codes, vocabulary.sizes), np.arange(len(parts)), parts, f"table{t}")
         scores = [score + part for score, part in zip(scores, found, strict=True)]
     made = [score.alias(f"{_SCORE}{c}") for c, score in enumerate(scores)]
-    return frame.with_columns(*made).select(*columns, *(f"{_SCORE}{c}" for c in range(len(log_prior))))
+    scored = joins.frame.with_columns(*made)
+    return scored.select(*columns, *(f"{_SCORE}{c}" for c in range(model.n_classes)))
+
+
+def _refuse_large(model: ScoreTables) -> None:
+    """Complain of what joins with a few tables cannot compute."""
+    if len(model.parents):
+        raise InputError(
+            "A mean or a product of one-dependence estimates cannot be computed on this engine.",
+            "Collect the table, or predict batch by batch; Dask predicts its partitions.",
+        )
+    for table in model.tables:
+        sizes = model.counts.vocabulary.sizes[list(table.columns)] + 1.0
+        if len(sizes) > 1 and np.prod(sizes) > _MOST_LINES:
+            names = " and ".join(repr(model.counts.vocabulary.names[f]) for f in table.columns)
+            raise InputError(
+                f"Columns {names} have {np.prod(sizes):,.0f} combinations of values, too many to join with.",
+                "Collect the table, or predict batch by batch; max_categories at fit makes them fewer.",
+            )
+
+
+def _line(table: ScoreTable, codes: dict[int, nw.Expr], sizes: IntArray) -> nw.Expr:
+    """Where the codes of a table's columns stand among all combinations."""
+    line = nw.lit(0)
+    for f in table.columns:
+        line = line * int(sizes[f] + 1) + codes[f]
+    return line
+
+
+@dataclass
+class _Joins:
+    """A frame that is joined with one lookup after the other."""
+
+    frame: Frame
+    backend: Backend
+
+    def kept(self, expression: nw.Expr, name: str) -> nw.Expr:
+        """The expression as a column, so that it is computed once."""
+        self.frame = self.frame.with_columns(expression.alias(name))
+        return nw.col(name)
+
+    def at(self, expression: nw.Expr, keys: Array, parts: FloatArray, mark: str) -> list[nw.Expr]:
+        """What is found at the keys that the expression gives, zero where there is none."""
+        key = f"{_KEY}{mark}"
+        names = [f"{_PART}{mark}_{c}" for c in range(parts.shape[1])]
+        data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
+        self.frame = self.backend.joined(self.frame.with_columns(expression.alias(key)), data, key)
+        return [nw.col(name).fill_null(0.0) for name in names]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The numbers of a row's value, by code: one expression for every column of ``parts``, of shape (K + 1, …)."""
+
+    joins: _Joins
+    column: LazyColumn
+    parts: FloatArray
+    mark: str
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[nw.Expr]:
+        """The first bin's, plus a step at every edge."""
+        numbers = self.column.numbers
+        of_gap = self.parts[-1 if gap is None else gap]
+        found = []
+        for n, own in enumerate(self.parts.T):
+            stairs = nw.lit(float(own[0]))
+            for edge, step in zip(edges, np.diff(own[: len(edges) + 1]), strict=True):
+                stairs = stairs + (numbers > float(edge)).cast(nw.Float64) * float(step)
+            found.append(nw.when(numbers.is_null()).then(nw.lit(float(of_gap[n]))).otherwise(stairs))
+        return found
+
+    def lookup(self, values: Array, gap: int | None) -> list[nw.Expr]:
+        """By a join; null, which joins nothing, is a gap."""
+        of_gap, silent = self.parts[-1 if gap is None else gap], self.parts[-1]
+        matched = _matched(self.column, values)
+        if matched is None:  # other values than those of fit: whatever they are, they are unseen
+            is_gap = self.column.value.is_null()
+            found = [nw.lit(float(number)) for number in silent]
+        else:
+            expression, keys = matched
+            key = self.joins.kept(expression, f"{_KEY}{self.mark}")
+            is_gap = key.is_null()
+            found = self.joins.at(key, keys, self.parts - silent, self.mark)  # what is not found is zero
+            if silent.any():
+                found = [part + float(number) for part, number in zip(found, silent, strict=True)]
+        pairs = zip(found, of_gap, strict=True)
+        return [nw.when(is_gap).then(nw.lit(float(number))).otherwise(part) for part, number in pairs]
+
+
+def _matched(column: LazyColumn, values: Array) -> tuple[nw.Expr, Array] | None:
+    """The column and the categories as values of one type; None where they are of different kinds.
+
+    Numbers meet as integers if both are, else as floats. Nothing is converted that could make two keys equal.
+    """
+    dtype, expression = column.dtype, column.value
+    kind = values.dtype.kind
+    if not len(values):
+        return None
+    if dtype.is_numeric() and kind in "iuf":
+        return _matched_numbers(dtype, values, expression)
+    texts = kind == "O" and all(isinstance(value, str) for value in values.tolist())
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        same = texts
+    elif dtype == nw.Boolean:
+        same = kind == "b"
+    else:  # times and the like, which are objects
+        same = kind == "O" and not texts and not dtype.is_numeric()
+    return (expression, values) if same else None
+
+
+def _matched_numbers(dtype: Any, values: Array, expression: nw.Expr) -> tuple[nw.Expr, Array] | None:
+    if not dtype.is_integer() or values.dtype.kind == "f":
+        return expression.cast(nw.Float64), values.astype(float)
+    if dtype == nw.UInt64:
+        return (expression, values.astype(np.uint64)) if values.min() >= 0 else None
+    return (expression.cast(nw.Int64), values) if values.dtype.kind == "i" else None
 
 
 def with_log_proba(frame: Frame, columns: list[str], names: list[str]) -> Frame:
@@ -106,105 +248,3 @@ def with_best(frame: Frame, columns: list[str], labels: Array, name: str) -> Fra
     for score, label in zip(reversed(scores[:-1]), reversed(values[:-1]), strict=True):
         best = nw.when(score >= nw.col(_PART) - TIE).then(nw.lit(label)).otherwise(best)
     return frame.with_columns(best.alias(name)).select(*columns, name)
-
-
-def _of_bins(column: LazyColumn, feature: Bins, parts: FloatArray) -> list[nw.Expr]:
-    """A staircase: the first bin, plus a step at every edge."""
-    numbers = column.numbers
-    gap = parts[feature.size - feature.missing]
-    found = []
-    for c in range(parts.shape[1]):
-        stairs = nw.lit(float(parts[0, c]))
-        for edge, step in zip(feature.edges, np.diff(parts[: len(feature.edges) + 1, c]), strict=True):
-            stairs = stairs + (numbers > float(edge)).cast(nw.Float64) * float(step)
-        found.append(nw.when(numbers.is_null()).then(nw.lit(float(gap[c]))).otherwise(stairs))
-    return found
-
-
-def _looked_up(
-    frame: Frame, column: LazyColumn, feature: Categories, parts: FloatArray, mark: str
-) -> tuple[Frame, list[nw.Expr]]:
-    """The frame joined with the feature's table, and what is found there."""
-    key, n_classes = f"{_KEY}{mark}", parts.shape[1]
-    names = [f"{_PART}{mark}_{c}" for c in range(n_classes)]
-    gap = parts[feature.size - feature.missing] if feature.missing else np.zeros(n_classes)
-    matched = _matched(column, feature)
-    if matched is None:  # other values than those of fit: whatever they are, they are unseen
-        is_gap = column.coded(feature).is_null()
-        return frame, [nw.when(is_gap).then(nw.lit(float(g))).otherwise(nw.lit(0.0)) for g in gap]
-    expression, keys = matched
-    frame = frame.with_columns(expression.alias(key))
-    data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
-    frame = _joined(frame, data, key)
-    is_gap = nw.col(key).is_null()
-    found = [
-        nw.when(is_gap).then(nw.lit(float(g))).otherwise(nw.col(name).fill_null(0.0))
-        for name, g in zip(names, gap, strict=True)
-    ]
-    return frame, found
-
-
-def _matched(column: LazyColumn, feature: Categories) -> tuple[nw.Expr, Array] | None:
-    """The column and the categories as values of one type; None where they are of different kinds.
-
-    Numbers meet as integers if both are, else as floats. Nothing is converted that could make two keys equal.
-    """
-    dtype, values, expression = column.dtype, feature.values, column.coded(feature)
-    kind = values.dtype.kind
-    if not len(values):
-        return None
-    if dtype.is_numeric() and kind in "iuf":
-        return _matched_numbers(dtype, values, expression)
-    texts = kind == "O" and all(isinstance(value, str) for value in values.tolist())
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        same = texts
-    elif dtype == nw.Boolean:
-        same = kind == "b"
-    else:  # times and the like, which are objects
-        same = kind == "O" and not texts and not dtype.is_numeric()
-    return (expression, values) if same else None
-
-
-def _matched_numbers(dtype: Any, values: Array, expression: nw.Expr) -> tuple[nw.Expr, Array] | None:
-    if not dtype.is_integer() or values.dtype.kind == "f":
-        return expression.cast(nw.Float64), values.astype(float)
-    if dtype == nw.UInt64:
-        return (expression, values.astype(np.uint64)) if values.min() >= 0 else None
-    return (expression.cast(nw.Int64), values) if values.dtype.kind == "i" else None
-
-
-def _joined(frame: Frame, data: dict[str, Any], key: str) -> Frame:
-    """A left join with a small table, by the engine's own means; rows keep their order where they have one."""
-    kind, native = frame.implementation, frame.to_native()
-    joined: Any
-    if kind.is_polars():
-        import polars as pl
-
-        lookup = pl.LazyFrame(_as_lists(data, key)).with_columns(pl.col(key).cast(native.collect_schema()[key]))
-        joined = native.join(lookup, on=key, how="left", maintain_order="left")
-    elif kind.is_duckdb():
-        import pyarrow as pa
-
-        hebnb__lookup = pa.table(_as_lists(data, key))  # noqa: F841 (the query finds it by its name)
-        parts = ", ".join(f'hebnb__lookup."{name}"' for name in data if name != key)
-        match = f'hebnb__rows."{key}" = hebnb__lookup."{key}"'
-        joined = native.query(
-            "hebnb__rows", f"SELECT hebnb__rows.*, {parts} FROM hebnb__rows LEFT JOIN hebnb__lookup ON {match}"
-        )
-    elif kind.is_ibis():
-        import ibis
-        import pyarrow as pa
-
-        return frame.join(nw.from_native(ibis.memtable(pa.table(_as_lists(data, key)))), on=key, how="left")
-    else:
-        import pandas as pd
-        from pyspark.sql.functions import broadcast
-
-        joined = native.join(broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data))), on=key, how="left")
-    found: Frame = nw.from_native(joined)
-    return found
-
-
-def _as_lists(data: dict[str, Any], key: str) -> dict[str, Any]:
-    """Objects as a list, whose type is that of its values; arrays of numbers have one."""
-    return data | {key: data[key].tolist()} if data[key].dtype.kind == "O" else data

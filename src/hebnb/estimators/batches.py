@@ -11,12 +11,11 @@ import narwhals as nw
 import numpy as np
 
 from hebnb import errors
-from hebnb.engines.counting import chosen_features
+from hebnb.columns.choice import chosen_features
 from hebnb.errors import InputError
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.estimators.classifier import CategoricalClassifier
 
-Model = TypeVar("Model", NaiveBayes, AODE)
+Model = TypeVar("Model", bound=CategoricalClassifier)
 
 
 def fit_batches(
@@ -34,7 +33,7 @@ def fit_batches(
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
         Learns by ``partial_fit``; what it has learned before stays.
     batches : PyArrow dataset or scanner, or iterable of tables
         Every table has the same columns.

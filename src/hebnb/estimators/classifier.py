@@ -1,45 +1,208 @@
-"""What the classifiers answer about rows: classes, probabilities, and why."""
+"""What all classifiers are: scikit-learn estimators that learn counts and answer by score tables."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from scipy.special import log_softmax, softmax
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hebnb import errors
 from hebnb.columns.column import Name
-from hebnb.columns.table import Table, as_array, as_table_like, is_lazy, read, read_labels, read_weights
-from hebnb.counts.single import counts_at, dense
-from hebnb.engines import scoring as lazy_scores
-from hebnb.engines.counting import Frame
-from hebnb.errors import InputError
-from hebnb.estimators.learner import CountLearner, Tally, no_rows
-from hebnb.explain.contributions import Evidence, Explanation, as_texts
-from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.columns.kinds import Categories
+from hebnb.columns.reading import ReadingParameters
+from hebnb.columns.table import as_array, as_table_like, is_lazy, read, read_labels, read_weights
+from hebnb.columns.vocabulary import Dropped
+from hebnb.counts.sample import Sample
+from hebnb.counts.single import Counts, dense
+from hebnb.engines import scoring
+from hebnb.engines.counting import check_limit
+from hebnb.engines.lazy_table import LazyTable
+from hebnb.errors import InputError, ParameterError
+from hebnb.estimators.learning import Kept, Learned, Learning, thinned
+from hebnb.estimators.rows import check_columns, checked_table, explained
+from hebnb.estimators.structure import Structure
+from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
+from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
-from hebnb.scores.tables import best_classes
-from hebnb.weighting.leave_one_out import Parts, blocks
+from hebnb.scores.lookups import best_classes
+from hebnb.scores.score_tables import LeavingOut, ScoreTables
+from hebnb.smoothing.smoothers import prior_means, smoother
+from hebnb.weighting import WEIGHTINGS
 
 
-class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: ignore[misc]
+class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of categories.
 
-    Beside what it learns, a subclass says in ``_joint_log_scores`` how encoded rows are scored, in ``_evidence`` what
-    these scores are made of, and in ``_left_out_parts`` what they would be without the row.
+    A subclass has the parameters of ``ReadingParameters``, and ``smoothing``, ``weighting``, ``max_categories`` and
+    ``random_state``. It says in ``_structure`` which cells are counted and what is made of them.
     """
 
-    @abstractmethod
-    def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
-        """log P(class, row), of shape (S, C)."""
+    _learned: Learned
+    _STRUCTURE: ClassVar[type[Structure]]
 
     @abstractmethod
-    def _left_out_parts(self) -> Parts:
-        """What the fitted model says of training rows that are left out, part by part."""
+    def _structure(self) -> Structure:
+        """The structure that the parameters describe."""
+
+    def _given_prior(self, n_classes: int) -> FloatArray | None:
+        """Probabilities of the classes, if the user gave them."""
+        return None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F), or lazy table
+            Of a lazy table (a DuckDB relation, a Polars LazyFrame, a PySpark or Dask DataFrame, an Ibis table) only
+            counts are collected: its engine makes them, one group-by a feature or, for ``AODE``, a pair.
+        y : array or series of shape (S,), or the name of a lazy table's column
+        sample_weight : array of shape (S,), or the name of a lazy table's column, optional
+            How many times each row counts. A row of weight 0 might as well not be there.
+        features : list of str, optional
+            Columns of a lazy table to learn from; by default all others.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes().fit([["a"], ["b"]], [0, 1], sample_weight=[2, 1]).class_count_
+        array([2., 1.])
+        """
+        X = as_array(X)
+        learning, random = self._learning(), self._new_random()
+        if is_lazy(X):
+            table = LazyTable.read(X, y, sample_weight, features)
+            counts, dropped = learning.counted_lazily(table)
+            sample = learning.sampled_lazily(table, counts, random)
+        else:
+            self._refuse_features(features)
+            rows, dropped = learning.encoded(read(X), self._required(y), sample_weight)
+            counts, sample = learning.structure.count(rows, None), learning.sampled(rows, random)
+        return self._begin(self._learned_from(learning, counts, thinned(sample, counts)), dropped, X)
+
+    def count(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Counts:
+        """Count rows without learning from them. Counts add, wherever they were made.
+
+        Parameters
+        ----------
+        X, y, sample_weight, features
+            As for ``fit``.
+
+        Returns
+        -------
+        Counts
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes()
+        >>> here, there = model.count([["a"], ["b"]], [0, 1]), model.count([["c"]], [1])
+        >>> model.fit_counts(here + there).category_count_
+        [array([[1., 0., 0.],
+               [0., 1., 1.]])]
+        """
+        self._refuse_limit("count")
+        X, learning = as_array(X), self._learning()
+        if is_lazy(X):
+            return learning.counted_lazily(LazyTable.read(X, y, sample_weight, features))[0]
+        self._refuse_features(features)
+        return learning.structure.count(learning.encoded(read(X), self._required(y), sample_weight)[0], None)
+
+    def fit_counts(self, counts: Counts) -> Self:
+        """Learn from counts, made by ``count`` or added up from several.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes()
+        >>> model.fit_counts(model.count([["a"], ["b"]], [0, 1])).predict([["b"]])
+        array([1])
+        """
+        learning = self._learning()
+        if learning.weighting.needs_rows:
+            raise ParameterError(
+                f"weighting={self.weighting!r} learns from rows, and counts have none.", "Use fit or partial_fit."
+            )
+        expected = learning.structure.counts_type
+        if not isinstance(counts, expected):
+            raise InputError(
+                f"{type(self).__name__} learns from {expected.__name__}, not from {type(counts).__name__}.",
+                f"Make them with {type(self).__name__}().count(X, y).",
+            )
+        return self._begin(self._learned_from(learning, counts, None), {}, None)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch, which may bring new categories.
+
+        The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
+        decision to have none, of the first batch; ``bin_edges`` sets them beforehand. Leave-one-out weights are learned
+        anew from a bounded sample of the rows of all batches, which the model keeps. ``fit`` keeps no rows; after it
+        the weights stay as they are.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        classes : array, optional
+            All labels that may occur. If given, at the first call, any other is an error afterwards; if not, new labels
+            are welcome at any time.
+        sample_weight : array of shape (S,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes().partial_fit([["a"], ["b"]], [0, 1]).partial_fit([["c"]], [1])
+        >>> model.categories_
+        [array(['a', 'b', 'c'], dtype=object)]
+        """
+        learning = self._learning()
+        self._refuse_limit("partial_fit")
+        X = as_array(X)
+        table = read(X)
+        known: Learned | None = getattr(self, "_learned", None)
+        if known is not None:
+            check_columns(self, X, table, known.scores)
+            self._check_same_weighting(known)
+        kept = None if known is None else known.kept
+        random = self._new_random() if kept is None else deepcopy(kept.random)
+        before = None if known is None else known.scores.counts
+        rows, _ = learning.encoded(table, self._required(y), sample_weight, before.vocabulary if before else None)
+        counts, sample = learning.structure.count(rows, before), learning.sampled(rows, random)
+        if known is not None and kept is None:
+            sample = None  # the rows of fit are gone, so its weights stay
+        allowed = _allowed(classes, known)
+        if allowed is not None:
+            new = _not_among(counts.classes, allowed)
+            if new:
+                raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
+            counts, sample = counts.with_classes(allowed), sample and sample.with_classes(allowed)
+        if kept is not None and sample is not None:
+            sample = kept.sample + sample
+        if before is not None:
+            counts = learning.structure.added(before, counts)
+        sample = thinned(sample, counts)
+        scores = self._learned_from(learning, counts, sample, None if known is None else known.scores)
+        now_kept = None if sample is None else Kept(sample.detached(), random)
+        if known is None:
+            return self._begin(scores, {}, X, allowed, now_kept)
+        self._learned = Learned(scores, known.dropped, allowed, now_kept)
+        return self
 
     def predict(self, X: Any) -> Any:
         """The most probable class of every row; of a lazy table, that table with a column ``prediction``.
@@ -51,9 +214,9 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         array(['x'], dtype=object)
         """
         if is_lazy(X):
-            return self._lazily(X, "prediction")
-        best = best_classes(self.predict_joint_log_proba(X))
-        labels: Array = self.classes_[best]
+            return self._lazily(X, "prediction", self.predict)
+        scores = self.score_tables_
+        labels: Array = scores.counts.classes.values[best_classes(scores.joint_log_scores(self._codes(X, scores)))]
         return labels
 
     def predict_proba(self, X: Any) -> Any:
@@ -69,7 +232,7 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
                [0.5  , 0.5  ]])
         """
         if is_lazy(X):
-            return self._lazily(X, "proba")
+            return self._lazily(X, "proba", self.predict_proba)
         probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
         return probabilities
 
@@ -83,35 +246,9 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         array([[-0.693, -0.693]])
         """
         if is_lazy(X):
-            return self._lazily(X, "log_proba")
+            return self._lazily(X, "log_proba", self.predict_log_proba)
         logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
         return logs
-
-    def _lazily(self, X: Any, what: str) -> Any:
-        """The lazy table with its predictions, on the same engine."""
-        check_is_fitted(self)
-        frame: Frame = nw.from_native(X)
-        columns = list(frame.collect_schema())
-        for name in self.counts_.vocabulary.names:
-            if name not in columns:
-                raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
-        names = lazy_scores.prediction_names(columns, self.classes_, what)
-        if frame.implementation.is_dask():
-            return lazy_scores.by_partition(X, self, what, names)
-        scored = self._lazy_scores(frame)
-        if what == "prediction":
-            made = lazy_scores.with_best(scored, columns, self.classes_, what)
-        else:
-            make = lazy_scores.with_log_proba if what == "log_proba" else lazy_scores.with_proba
-            made = make(scored, columns, names)
-        return made.to_native()
-
-    def _lazy_scores(self, frame: Frame) -> Frame:
-        """The lazy table with its scores."""
-        raise InputError(
-            f"{type(self).__name__} cannot score a lazy table on its engine.",
-            "Collect it, or predict batch by batch; NaiveBayes can.",
-        )
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """The estimated log P(class, row), of shape (S, C), before it is normalised.
@@ -122,7 +259,8 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         >>> NaiveBayes("laplace").fit([["a"], ["b"]], [0, 1]).predict_joint_log_proba([["a"]]).round(3)
         array([[-1.099, -1.792]])
         """
-        return self._joint_log_scores(self._encoded(X))
+        scores = self.score_tables_
+        return scores.joint_log_scores(self._codes(X, scores))
 
     def explain(self, X: Any) -> Any:
         """What every feature adds to the score of every class, for every row, as a tidy table.
@@ -158,37 +296,7 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
            0   yes  colour   red        -1.099    0.0      0.667
            0   yes    size     s        -1.386    0.0      0.750
         """
-        return as_table_like(self._explanation(X).table(), X)
-
-    def _explanation(self, X: Any, row: int | None = None) -> Explanation:
-        """The evidence of all rows, or of one."""
-        table = self._checked(X)
-        if row is not None:
-            table = table.rows(np.arange(table.n_rows) == row)
-        vocabulary = self.counts_.vocabulary
-        codes = vocabulary.encode(table)
-        counts = [counts_at(single, own) for single, own in zip(self.counts_.tables, codes, strict=True)]
-        values = as_texts(table, vocabulary, codes)
-        return Explanation(self._evidence(codes), self.classes_, vocabulary.names, values, np.stack(counts, axis=1))
-
-    @abstractmethod
-    def _evidence(self, codes: list[IntArray]) -> Evidence:
-        """The scores of encoded rows, taken apart."""
-
-    def _checked(self, X: Any) -> Table:
-        """Rows with the columns of fit."""
-        check_is_fitted(self)
-        X = as_array(X)
-        table = read(X)
-        self._check_features(X, table)
-        if not table.n_rows:
-            raise no_rows()
-        return table
-
-    def _encoded(self, X: Any) -> list[IntArray]:
-        """The codes of rows with the columns of fit."""
-        table = self._checked(X)
-        return self.counts_.vocabulary.encode(table)
+        return as_table_like(explained(self, X).table(), X)
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """The probability of every class for training rows, each as the other training rows see it.
@@ -217,47 +325,106 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         >>> model.predict_proba(X)[0].round(3), model.loo_predict_proba(X, y)[0].round(3)
         (array([0.64, 0.36]), array([0.25, 0.75]))
         """
-        codes = self._encoded(X)
+        scores = self.score_tables_
+        codes = self._codes(X, scores)
         n_rows = len(codes[0])
         weights = read_weights(sample_weight, n_rows)
         counted = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
         label_codes, values = read_labels(y, n_rows, counted)
         labels = np.zeros(n_rows, dtype=np.intp)  # a row that did not count needs no label
-        labels[counted] = self.counts_.classes.codes_of(values)[label_codes]
+        labels[counted] = scores.counts.classes.codes_of(values)[label_codes]
         rows = Rows.weighing(codes, labels, weights)
-        rows.check_counted(self.counts_, dropped=self.dropped_)
-        parts, pool = self._left_out_parts(), self._pool()
-        proba = np.empty((n_rows, len(pool.offsets)))
-        for block in blocks(n_rows, len(pool.weights) * len(pool.offsets)):
-            base, scores = parts(rows[block])
-            scores = base + np.tensordot(pool.weights, scores, axes=1) + pool.offsets[:, np.newaxis]
-            proba[block] = softmax(scores, axis=0).T
+        rows.check_counted(scores.counts, dropped=self._learned.dropped)
+        leave_out = LeavingOut(scores)
+        proba = np.empty((n_rows, scores.n_classes))
+        for block in blocks(n_rows, (len(scores.parents) + len(scores.tables)) * scores.n_classes):
+            proba[block] = softmax(leave_out(rows[block]).scores(scores.combination), axis=0).T
         return proba
+
+    @property
+    def score_tables_(self) -> ScoreTables:
+        """The model as it is now: what a fit in another thread does not change."""
+        check_is_fitted(self)
+        return self._learned.scores
+
+    @property
+    def counts_(self) -> Counts:
+        """What was counted of the training rows."""
+        return self._fitted("counts_").counts
 
     @property
     def classes_(self) -> Array:
         """Class labels in sorted order."""
-        return self._fitted_counts("classes_").classes.values
+        return self._fitted("classes_").counts.classes.values
 
     @property
     def class_count_(self) -> FloatArray:
         """Weight of the training rows of each class."""
-        return self._fitted_counts("class_count_").class_count.copy()
+        return self._fitted("class_count_").counts.class_count.copy()
+
+    @property
+    def class_log_prior_(self) -> FloatArray:
+        """Log probabilities of the classes."""
+        return self._fitted("class_log_prior_").log_prior
 
     @property
     def categories_(self) -> list[Array]:
         """Categories of every feature."""
-        return [feature.labels for feature in self._fitted_counts("categories_").vocabulary.features]
+        return [feature.labels for feature in self._fitted("categories_").counts.vocabulary.features]
 
     @property
     def category_count_(self) -> list[FloatArray]:
         """Weight of the training rows of each class and category."""
-        return [dense(table).T.copy() for table in self._fitted_counts("category_count_").tables]
+        return [dense(table).T.copy() for table in self._fitted("category_count_").counts.tables]
+
+    @property
+    def prior_mean_(self) -> list[FloatArray]:
+        """What the probabilities of the categories are shrunk towards."""
+        return prior_means(self._fitted("prior_mean_").counts, self._fitted("prior_mean_").rule)
+
+    @property
+    def feature_weights_(self) -> FloatArray:
+        """Exponent of every feature's factor."""
+        return self._weights("feature_weights_").table_weights
+
+    @property
+    def class_offsets_(self) -> FloatArray:
+        """What is added to the score of every class."""
+        return self._weights("class_offsets_").offsets
+
+    @property
+    def loo_log_loss_(self) -> float:
+        """An estimate of the log-loss that new rows will see."""
+        loss = self._weights("loo_log_loss_").log_loss
+        if loss is None:
+            raise AttributeError("loo_log_loss_ comes with weights that are learned from left-out rows.")
+        return loss
 
     @property
     def bin_edges_(self) -> dict[Name, FloatArray]:
         """Where numeric columns are cut."""
-        return self._fitted_counts("bin_edges_").vocabulary.edges
+        return self._fitted("bin_edges_").counts.vocabulary.edges
+
+    @property
+    def dropped_(self) -> Dropped:
+        """What ``max_categories`` left out."""
+        self._fitted("dropped_")
+        return self._learned.dropped
+
+    def _weights(self, attribute: str) -> Combination:
+        scores = self._fitted(attribute)
+        if scores.is_mean:
+            raise AttributeError(f"{attribute} comes with weights, and this model takes a mean.")
+        return scores.combination
+
+    def _fitted(self, attribute: str) -> ScoreTables:
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None:
+            raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
+        return learned.scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learned" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -265,3 +432,104 @@ class CategoricalClassifier(ClassifierMixin, CountLearner[Tally]):  # type: igno
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _learning(self) -> Learning:
+        """What the parameters come to, checked."""
+        known = [
+            name
+            for name, weighting in WEIGHTINGS.items()
+            if weighting.weighs_estimates or not self._STRUCTURE.has_estimates
+        ]
+        if self.weighting not in known:
+            raise errors.unknown_name("weighting", self.weighting, [name for name in known if name is not None])
+        check_limit(self.max_categories)
+        return Learning(
+            self._structure(),
+            clone(smoother(self.smoothing)),
+            WEIGHTINGS[self.weighting],
+            ReadingParameters(
+                self.categorical_features, self.numeric_features, self.n_bins, self.bin_edges, self.missing
+            ),
+            self.max_categories,
+        )
+
+    def _learned_from(
+        self, learning: Learning, counts: Counts, sample: Sample | None, before: ScoreTables | None = None
+    ) -> ScoreTables:
+        return learning.learned(counts, sample, self._given_prior(counts.classes.size), before)
+
+    def _begin(
+        self,
+        scores: ScoreTables,
+        dropped: Dropped,
+        X: Any,
+        allowed: Categories | None = None,
+        kept: Kept | None = None,
+    ) -> Self:
+        """Store what a fit has learned; everything that can fail has been done."""
+        names = scores.counts.vocabulary.names
+        if X is not None and not is_lazy(X):
+            validate_data(self, X, reset=True, skip_check_array=True)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+            if all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        self._learned = Learned(scores, dropped, allowed, kept)
+        return self
+
+    def _required(self, y: Any) -> Any:
+        if y is None:
+            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        return y
+
+    def _refuse_features(self, features: Any) -> None:
+        if features is not None:
+            raise ParameterError("features is for lazy tables.", "Pass a table of the columns to learn from.")
+
+    def _refuse_limit(self, method: str) -> None:
+        if self.max_categories is not None:
+            raise ParameterError(
+                "max_categories is for one fit: a category dropped from one part may be frequent in the next.",
+                f"Set max_categories=None for {method}.",
+            )
+
+    def _check_same_weighting(self, known: Learned) -> None:
+        if WEIGHTINGS[self.weighting].needs_rows and known.scores.combination.log_loss is None:
+            raise InputError(
+                "The batches so far were learned without leave-one-out weights, and their rows are gone.",
+                f"Set weighting={self.weighting!r} before the first batch.",
+            )
+
+    def _new_random(self) -> np.random.RandomState:
+        """A source of random numbers of the model's own."""
+        try:
+            return np.random.RandomState(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError as error:
+            raise ParameterError(f"random_state={self.random_state!r} cannot seed anything.", str(error)) from error
+
+    def _codes(self, X: Any, scores: ScoreTables) -> list[IntArray]:
+        return scores.counts.vocabulary.encode(checked_table(self, X, scores))
+
+    def _lazily(self, X: Any, what: str, predict: Any) -> Any:
+        """The lazy table with its predictions, on the same engine."""
+        return scoring.predicted(X, self.score_tables_, what, predict)
+
+
+def _allowed(classes: Any, known: Learned | None) -> Categories | None:
+    """The labels that may occur, as they were given now or at the first call."""
+    before = None if known is None else known.allowed
+    if classes is None:
+        return before
+    given = Categories.occurring(*read_labels(classes, name="classes"))
+    if before is not None and not np.array_equal(before.values, given.values):
+        raise InputError("classes differ from those of the first call.", "Give them once, or the same again.")
+    late = [] if known is None else _not_among(known.scores.counts.classes, given)
+    if late:
+        raise InputError(f"classes lacks labels of earlier batches: {', '.join(map(repr, late))}.")
+    return given
+
+
+def _not_among(labels: Categories, known: Categories) -> list[Any]:
+    new: list[Any] = labels.values[known.codes_of(labels.values) == known.size].tolist()
+    return new

@@ -9,15 +9,16 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Name
-from hebnb.columns.vocabulary import Bins, Categories, Feature
 from hebnb.counts.single import dense
 from hebnb.errors import ParameterError
 from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import Array, FloatArray
-from hebnb.scores.tables import posterior_mean, scores_by_code
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
-from hebnb.weighting.leave_one_out import mutual_information
+from hebnb.scores.build import levels
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import every_combination
+from hebnb.smoothing.posterior import posterior_mean
+from hebnb.smoothing.smoothers import prior_means
+from hebnb.weighting.mutual_information import mutual_information
 
 
 @dataclass(frozen=True)
@@ -57,32 +58,34 @@ class FeatureSummary:
     parent_weight: float | None
 
 
-def feature_summaries(model: NaiveBayes | AODE) -> list[FeatureSummary]:
+def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
     """A line for every feature.
 
     Examples
     --------
-    >>> (colour,) = feature_summaries(NaiveBayes().fit([["red"], ["red"], ["blue"], [None]] * 9, [0, 0, 1, 1] * 9))
+    >>> from hebnb import NaiveBayes
+    >>> model = NaiveBayes().fit([["red"], ["red"], ["blue"], [None]] * 9, [0, 0, 1, 1] * 9)
+    >>> (colour,) = feature_summaries(model.score_tables_)
     >>> colour.kind, colour.categories, colour.missing, round(colour.information, 2)
     ('text', 3, 0.25, 1.0)
     """
-    counts = model.counts_
-    m = marginal_concentration(model)
+    counts, combination = model.counts, model.combination
+    m = levels(model.tables)[0]
     shares = posterior_mean(0.0, counts.totals, 1.0, m)
-    weights = getattr(model, "feature_weights_", None)
+    weights = None if model.is_mean else combination.table_weights
     parents: dict[int, float] = {}
-    if isinstance(model, AODE) and weights is not None:
-        parents = dict(zip(model.parents_.tolist(), model.parent_weights_.tolist(), strict=True))
+    if combination.estimate_weights is not None:
+        parents = dict(zip(model.parents.tolist(), combination.estimate_weights.tolist(), strict=True))
     rows, information = counts.class_count.sum(), mutual_information(counts)
     summaries = []
     for f, (name, feature) in enumerate(zip(counts.vocabulary.names, counts.vocabulary.features, strict=True)):
-        pooled = counts.pooled[f]
-        gaps = pooled[-1] if feature.missing else rows - pooled.sum()
-        alone = 0 if isinstance(feature, Bins) else np.count_nonzero(pooled == 1)
+        marginal = counts.marginal[f]
+        gaps = marginal[-1] if feature.missing else rows - marginal.sum()
+        alone = np.count_nonzero((marginal == 1) & ~feature.outlives(np.arange(feature.size)))
         summaries.append(
             FeatureSummary(
                 name,
-                kind_of(feature),
+                feature.description,
                 feature.size,
                 float(gaps / rows),
                 float(alone / rows),
@@ -94,25 +97,6 @@ def feature_summaries(model: NaiveBayes | AODE) -> list[FeatureSummary]:
             )
         )
     return summaries
-
-
-def marginal_concentration(model: NaiveBayes | AODE) -> FloatArray:
-    """The concentration of every class and feature, of shape (C, F)."""
-    found: FloatArray = model._marginal_concentration if isinstance(model, AODE) else model.concentration_
-    return found
-
-
-def kind_of(feature: Feature) -> str:
-    """What the values of a feature are, in a word or two."""
-    if isinstance(feature, Bins):
-        return "times, cut" if feature.of_times else "numbers, cut"
-    kind = feature.values.dtype.kind
-    if kind != "O":
-        return {"b": "yes or no", "f": "numbers"}.get(kind, "integers")
-    kinds = {type(value).__name__ for value in feature.values.tolist()}
-    return (
-        {"str": "text", "date": "dates", "datetime": "times"}.get(kinds.pop(), "values") if len(kinds) == 1 else "mixed"
-    )
 
 
 @dataclass(frozen=True)
@@ -137,7 +121,7 @@ class Telling:
     information: FloatArray
 
 
-def telling_categories(model: NaiveBayes | AODE, f: int, most: int = 8) -> Telling:
+def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
     """The categories of a feature that tell most, the most telling first.
 
     The share of a class among rows with a category is its prior times the smoothed probability of the category, so a
@@ -146,39 +130,32 @@ def telling_categories(model: NaiveBayes | AODE, f: int, most: int = 8) -> Telli
 
     Examples
     --------
+    >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes().fit([["red"], ["red"], ["blue"], ["green"]] * 9, [0, 0, 1, 0] * 9)
-    >>> telling_categories(model, 0, most=1).labels
+    >>> telling_categories(model.score_tables_, 0, most=1).labels
     ['blue']
     """
-    counts = model.counts_
-    table, pooled = dense(counts.tables[f]), counts.pooled[f]
-    prior = np.exp(model.class_log_prior_)
-    likelihood = posterior_mean(
-        table, counts.totals[:, f], model.prior_mean_[f][:, np.newaxis], marginal_concentration(model)[:, f]
-    )
+    counts = model.counts
+    table, marginal = dense(counts.tables[f]), counts.marginal[f]
+    prior = np.exp(model.log_prior)
+    mean, m = prior_means(counts, model.rule)[f], levels(model.tables)[0][:, f]
+    likelihood = posterior_mean(table, counts.totals[:, f], mean[:, np.newaxis], m)
     joint = prior * likelihood
     rate = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(rate > 0, rate * np.log2(rate / prior), 0.0).sum(axis=1)
-    information = pooled / max(pooled.sum(), 1.0) * divergence
+    information = marginal / max(marginal.sum(), 1.0) * divergence
     best = np.argsort(-information, kind="stable")[:most]
-    labels = as_labels(counts.vocabulary.features[f])
+    labels = counts.vocabulary.features[f].texts
     return Telling([labels[v] for v in best], table[best], rate[best], information[best])
 
 
-def as_labels(feature: Feature) -> list[str | None]:
-    """The categories as text, by code; None for a gap."""
-    if isinstance(feature, Categories):  # whose label for a gap may be NaN
-        return [*map(str, feature.values.tolist()), *([None] if feature.missing else [])]
-    return [None if label is None else str(label) for label in feature.labels.tolist()]
-
-
-def nomogram_points(model: NaiveBayes, label: Any = None) -> dict[str, Array]:
+def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:
     """What every category adds to the log-odds of a class, as the columns of a table.
 
     Parameters
     ----------
-    model : NaiveBayes
+    model : ScoreTables
     label : object, optional
         The class; by default the last.
 
@@ -189,34 +166,35 @@ def nomogram_points(model: NaiveBayes, label: Any = None) -> dict[str, Array]:
 
     Examples
     --------
+    >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes("laplace").fit([["red"], ["red"], ["blue"]], ["no", "no", "yes"])
-    >>> nomogram_points(model, "yes")["log_odds"].round(2)
+    >>> nomogram_points(model.score_tables_, "yes")["log_odds"].round(2)
     array([ 0.98, -0.81])
     """
-    if not isinstance(model, NaiveBayes):
+    if not model.adds_up_by_feature:
         raise ParameterError(
-            f"A nomogram needs features that add up by themselves, and those of {type(model).__name__} do not.",
-            "Use NaiveBayes; model.explain shows rows of either.",
+            "A nomogram needs features that add up by themselves, and those of this model depend on each other.",
+            "Use NaiveBayes; model.explain shows rows of any model.",
         )
     c = class_position(model, label)
-    counts, n_classes = model.counts_, model.counts_.classes.size
-    features = counts.vocabulary.features
+    counts = model.counts
+    features, weights = counts.vocabulary.features, model.combination.table_weights
     odds = []
-    for feature, table in zip(features, model._scores, strict=True):
-        odds.append(against_others(scores_by_code(table, feature.size, n_classes)[:-1])[:, c])
+    for table, weight in zip(model.tables, weights.tolist(), strict=True):
+        odds.append(against_others(weight * every_combination(table, counts.vocabulary.sizes)[:-1])[:, c])
     return {
         "feature": np.repeat(
-            np.array([str(name) for name in counts.vocabulary.names], dtype=object), counts.sizes.astype(int)
+            np.array([str(name) for name in counts.vocabulary.names], dtype=object), counts.vocabulary.sizes
         ),
-        "value": np.array([label for feature in features for label in as_labels(feature)], dtype=object),
+        "value": np.array([text for feature in features for text in feature.texts], dtype=object),
         "log_odds": np.concatenate(odds),
-        "count": np.concatenate(counts.pooled),
+        "count": np.concatenate(counts.marginal),
     }
 
 
-def class_position(model: NaiveBayes | AODE, label: Any) -> int:
+def class_position(model: ScoreTables, label: Any) -> int:
     """Where a class stands among the others; the last if none is named."""
-    labels: list[Any] = model.classes_.tolist()
+    labels: list[Any] = model.counts.classes.values.tolist()
     if label is None:
         return len(labels) - 1
     if label not in labels:

@@ -22,6 +22,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 # NumPy works outside the interpreter lock, so threads help where arrays are worked on piece by piece.
 THREADS = min(os.cpu_count() or 1, 8)
 
+# Numbers computed at a time.
+_BLOCK_NUMBERS = 1 << 19
 # Products of matrices with fewer rows than this are over before a second thread of BLAS has woken up. On a machine that
 # is busy with other things, threads that wait for each other can even take ten times as long as one.
 _FEW_ROWS = 64
@@ -37,3 +39,9 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def blocks(n_rows: int, numbers_a_row: int) -> list[slice]:
+    """Runs of rows that are worked on together, so that what they need stays small."""
+    size = max(64, _BLOCK_NUMBERS // max(numbers_a_row, 1))
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hebnb import errors
 from hebnb.errors import InputError
 
 # What new files are not allowed to be. It can only be read by setting it, so once, before there are threads.
@@ -59,7 +60,7 @@ def refuse_existing(target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder.", "Name a file in it.")
     if target.exists() and not overwrite and not _is_special(target):
-        raise InputError(f"{str(target)!r} exists.", "Name another file, or pass --overwrite.")
+        raise InputError(f"{str(target)!r} exists.", f"Name another file, or pass {errors.argument('overwrite')}.")
     if not target.parent.is_dir():
         raise InputError(f"There is no folder {str(target.parent)!r}.", "Make it first.")
 

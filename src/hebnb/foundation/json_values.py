@@ -18,9 +18,9 @@ _WRITERS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], Any]], ...] 
     ("time", dt.time, dt.time.isoformat),
     ("timedelta", dt.timedelta, lambda span: [span.days, span.seconds, span.microseconds]),
     ("decimal", Decimal, str),
-    ("tuple", tuple, lambda items: [plain(item) for item in items]),
-    ("array", np.ndarray, lambda array: [plain(item) for item in array]),
-    ("dict", Mapping, lambda items: [[plain(key), plain(item)] for key, item in items.items()]),
+    ("tuple", tuple, lambda items: [to_json(item) for item in items]),
+    ("array", np.ndarray, lambda array: [to_json(item) for item in array]),
+    ("dict", Mapping, lambda items: [[to_json(key), to_json(item)] for key, item in items.items()]),
 )
 _READERS: dict[str, Callable[[Any], Any]] = {
     "datetime": dt.datetime.fromisoformat,
@@ -28,18 +28,18 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "time": dt.time.fromisoformat,
     "timedelta": lambda parts: dt.timedelta(*parts),
     "decimal": Decimal,
-    "tuple": lambda items: tuple(map(restored, items)),
-    "array": lambda items: np.array(list(map(restored, items))),
-    "dict": lambda items: {restored(key): restored(value) for key, value in items},
+    "tuple": lambda items: tuple(map(from_json, items)),
+    "array": lambda items: np.array(list(map(from_json, items))),
+    "dict": lambda items: {from_json(key): from_json(value) for key, value in items},
 }
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """The value as JSON has it.
 
     Examples
     --------
-    >>> plain(("a", dt.date(2024, 2, 29)))
+    >>> to_json(("a", dt.date(2024, 2, 29)))
     {'tuple': ['a', {'date': '2024-02-29'}]}
     """
     if isinstance(value, np.generic):
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     for kind, types, write in _WRITERS:
         if isinstance(value, types):
             return {kind: write(value)}
@@ -57,16 +57,16 @@ def plain(value: Any) -> Any:
     )
 
 
-def restored(value: Any) -> Any:
-    """The value behind what ``plain`` made.
+def from_json(value: Any) -> Any:
+    """The value behind what ``to_json`` made.
 
     Examples
     --------
-    >>> restored({"tuple": ["a", {"date": "2024-02-29"}]})
+    >>> from_json({"tuple": ["a", {"date": "2024-02-29"}]})
     ('a', datetime.date(2024, 2, 29))
     """
     if isinstance(value, list):
-        return [restored(item) for item in value]
+        return [from_json(item) for item in value]
     if isinstance(value, dict):
         ((kind, content),) = value.items()
         return _READERS[kind](content)

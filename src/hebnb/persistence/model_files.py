@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from hebnb.errors import HebnbError, InputError
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.files import written_whole
 from hebnb.foundation.memory import free_memory
 from hebnb.persistence import document
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
 
 __all__ = ["load", "save"]
 
@@ -33,7 +32,7 @@ _KINDS = {
 }
 
 
-def save(model: NaiveBayes | AODE, path: str | os.PathLike[str]) -> None:
+def save(model: CategoricalClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a skops file.
 
     The file appears whole or not at all. A smoother of your own cannot be saved, nor can categories other than text,
@@ -42,7 +41,7 @@ def save(model: NaiveBayes | AODE, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
     path : str or path
         By custom it ends in ``.skops``. A file that is there is replaced.
 
@@ -62,7 +61,7 @@ def save(model: NaiveBayes | AODE, path: str | os.PathLike[str]) -> None:
         skops.io.dump(content, partial, compression=zipfile.ZIP_DEFLATED)
 
 
-def load(path: str | os.PathLike[str]) -> NaiveBayes | AODE:
+def load(path: str | os.PathLike[str]) -> CategoricalClassifier:
     """Read a model that ``save`` wrote. Nothing in the file is executed, whatever it holds.
 
     Parameters
@@ -71,7 +70,7 @@ def load(path: str | os.PathLike[str]) -> NaiveBayes | AODE:
 
     Returns
     -------
-    NaiveBayes or AODE
+    classifier
 
     Examples
     --------

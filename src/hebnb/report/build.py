@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array
-from hebnb.methods import METHODS, Classifier
+from hebnb.methods import METHODS
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes, fits_page
 from hebnb.report.page import render
@@ -35,7 +37,7 @@ def made(
     max_rows: int,
     seed: int,
     bars: Any,
-) -> tuple[Page, Classifier]:
+) -> tuple[Page, CategoricalClassifier]:
     """Compare the methods, fit the best on all rows, and make the page.
 
     Parameters
@@ -72,14 +74,16 @@ def made(
     best = rows.fit(comparison.best.method.model(**parameters))
     bars.advance(task)
     explored = comparison.best.method.name, best
-    if not fits_page(best):
+    if not fits_page(best.score_tables_):
         explored = "NB+loo", rows.fit(METHODS["NB+loo"].model(**parameters))
         notes.append(f"The tables of {comparison.best.method.name} are too large for a page; the explorer has NB+loo.")
-    notes += explorer_notes(explored[1])
+    shown = explored[1].score_tables_
+    notes += explorer_notes(shown)
     drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
-    codes = explored[1]._encoded(X.take(drawn))
-    places = explored[1].counts_.classes.codes_of(y[drawn])
-    page = contents(name, rows.target, comparison, best, explored=explored, examples=(codes, places), notes=notes)
+    examples = encoded(explored[1], X.take(drawn)), shown.counts.classes.codes_of(y[drawn])
+    page = contents(
+        name, rows.target, comparison, best.score_tables_, explored=(explored[0], shown), examples=examples, notes=notes
+    )
     bars.advance(task)
     return Page(page, render(page)), best
 

@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from hebnb import errors
 from hebnb.errors import HebnbError, InputError
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
-from hebnb.methods import METHODS, Classifier, Method
+from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
 
 # How the measures are called, and whether less is better.
@@ -123,7 +125,9 @@ def compare(
     """
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) < 2:
-        raise InputError("All rows of the sample are of one class.", "Compare on more rows, with --max-rows.")
+        raise InputError(
+            "All rows of the sample are of one class.", f"Compare on more rows, with {errors.argument('max_rows')}."
+        )
     folds = int(min(folds, counts.max()))
     if folds < 2:
         raise InputError("No class has two rows, so nothing can be tried on rows that were not learned from.")
@@ -154,7 +158,7 @@ def compare(
     return Comparison(y[known], classes, results, refused, folds, int((~known).sum()))
 
 
-def _fitted(model: Classifier, X: Any, y: Array) -> Classifier:
+def _fitted(model: CategoricalClassifier, X: Any, y: Array) -> CategoricalClassifier:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of columns that are all gaps in this fold
         return model.fit(X, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from scipy.stats import entropy
 from hebnb.explain.summary import FeatureSummary, Telling, feature_summaries, telling_categories
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
-from hebnb.methods import Classifier
 from hebnb.metrics import reliability_curve
 from hebnb.report.comparison import MEASURES, Comparison, Result
-from hebnb.report.explorer import MOST_PAIRS, choices_of, explorer_data, pairs_of
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.report.explorer import MOST_CELLS, cells_of, choices_of, explorer_data
+from hebnb.scores.build import value_tables
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.smoothing.smoothers import HEB
 
 # More than these are left out of tables and small drawings; the page says so.
 MOST_FEATURES = 60
@@ -72,9 +73,9 @@ def contents(
     source: str,
     target: str,
     comparison: Comparison,
-    model: Classifier,
+    model: ScoreTables,
     *,
-    explored: tuple[str, Classifier],
+    explored: tuple[str, ScoreTables],
     examples: tuple[list[IntArray], IntArray],
     notes: list[str],
 ) -> Contents:
@@ -84,22 +85,21 @@ def contents(
     ----------
     source, target : str
     comparison : Comparison
-    model : NaiveBayes or AODE
+    model : ScoreTables
         The best method, fitted on all rows.
-    explored : (str, NaiveBayes or AODE)
+    explored : (str, ScoreTables)
         The name and the model that the explorer has.
     examples : (codes, labels)
         Some rows, for the explorer.
     notes : list of str
     """
     best = comparison.best
-    count = model.class_count_
-    shares = [(visible(str(label), 60), float(n / count.sum())) for label, n in zip(model.classes_, count, strict=True)]
+    count, labels = model.counts.class_count, model.counts.classes.values
+    shares = [(visible(str(label), 60), float(n / count.sum())) for label, n in zip(labels, count, strict=True)]
     before = comparison.result("Laplace")
     curves = {result.method.name: _curve(comparison, result) for result in (before, best) if result is not None}
-    # Smoothing is shown for naive Bayes, whichever the best is: its concentrations belong to single features.
-    plain = feature_summaries(NaiveBayes().fit_counts(model.counts_))
     own = feature_summaries(model)
+    learned = own if model.rule.learns else feature_summaries(with_learned_smoothing(model))
     order = sorted(range(len(own)), key=lambda f: -own[f].information)[:MOST_FEATURES]
     if len(shares) > MOST_CLASSES:
         notes = [
@@ -111,7 +111,7 @@ def contents(
             *notes,
             f"Tables show the {MOST_FEATURES} columns that tell most, of {len(own):,}; the explorer has all.",
         ]
-    merged = [_with_weights(plain[f], own[f]) for f in order]
+    merged = [_with_weights(learned[f], own[f]) for f in order]
     return Contents(
         source=visible(source, 200),
         target=visible(target, 60),
@@ -130,9 +130,15 @@ def contents(
     )
 
 
-def fits_page(model: Classifier) -> bool:
+def with_learned_smoothing(model: ScoreTables) -> ScoreTables:
+    """The model with the concentrations that its single features would have, had they been learned."""
+    rule = HEB()
+    return replace(model, rule=rule, tables=value_tables(model.counts, rule), estimates=None)
+
+
+def fits_page(model: ScoreTables) -> bool:
     """Whether a model's tables are small enough for the page."""
-    return pairs_of(model) <= MOST_PAIRS
+    return cells_of(model) <= MOST_CELLS
 
 
 def verdict(comparison: Comparison) -> str:
@@ -194,13 +200,13 @@ def _class_curves(comparison: Comparison) -> list[tuple[str, dict[str, FloatArra
     return [(visible(str(label), 40), _curve(comparison, comparison.best, label)) for label in labels.tolist()]
 
 
-def _with_weights(plain: FeatureSummary, own: FeatureSummary) -> FeatureSummary:
-    return FeatureSummary(**(vars(plain) | {"weight": own.weight, "parent_weight": own.parent_weight}))
+def _with_weights(learned: FeatureSummary, own: FeatureSummary) -> FeatureSummary:
+    return FeatureSummary(**(vars(learned) | {"weight": own.weight, "parent_weight": own.parent_weight}))
 
 
-def explorer_notes(model: Classifier) -> list[str]:
+def explorer_notes(model: ScoreTables) -> list[str]:
     """What the explorer leaves out."""
-    sizes = [feature.size for feature in model.counts_.vocabulary.features]
+    sizes = [feature.size for feature in model.counts.vocabulary.features]
     most = choices_of(model)
     if max(sizes) <= most:
         return []

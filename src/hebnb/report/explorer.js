@@ -22,18 +22,47 @@
     for (let i = 0; i < n; i++) for (let b = 0; b < width; b++) whole[i * width + b] = planes[b * n + i];
     return new { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array }[kind](whole.buffer);
   };
-  for (const [name, value] of Object.entries(data)) {
-    if (value !== null && typeof value === "object" && "bytes" in value) data[name] = await unpack(value);
-  }
+  const unpackAll = async (object) => {
+    for (const [name, value] of Object.entries(object)) {
+      if (value !== null && typeof value === "object" && "bytes" in value) object[name] = await unpack(value);
+    }
+  };
+  await unpackAll(data);
+  for (const family of data.families.flat()) await unpackAll(family);
 
   // The model. A code is the place of a value among its feature's choices; −1 says nothing.
-  const smoothed = (n, total, mean, m) => Math.log((n + m * mean) / (total + m));
+  const posterior = (n, total, mean, m) => (n + m * mean) / (total + m);
+  const smoothed = (...numbers) => Math.log(posterior(...numbers));
   const silent = (f, v) => v < 0 || data.mean[starts[f] + v] === 0;
-  const single = (f, v, c) => silent(f, v) ? 0
-    : smoothed(data.count[(starts[f] + v) * C + c], data.total[f * C + c], data.mean[starts[f] + v], data.m[f * C + c]);
   const perClass = (make) => Array.from({ length: C }, (_, c) => make(c));
   const perFeature = (make) => Array.from({ length: F }, (_, f) => perClass((c) => make(f, c)));
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+  // Where the cells and contexts of a family are, by their codes.
+  const placed = (codes, width) => {
+    const at = new Map();
+    for (let n = 0; n * width < codes.length; n++) at.set(codes.slice(n * width, (n + 1) * width).join(), n);
+    return at;
+  };
+  for (const family of data.families.flat()) {
+    family.contextAt = placed(family.contexts, family.parents.length);
+    family.cellAt = placed(family.cells, family.parents.length + 1);
+  }
+  // P(value | class, parents), with the table of one parent less where the parents' values never met.
+  const probability = (f, families, codes, c) => {
+    const mean = data.mean[starts[f] + codes[f]];
+    if (!families.length) {
+      return posterior(data.count[(starts[f] + codes[f]) * C + c], data.total[f * C + c], mean, data.m[f * C + c]);
+    }
+    const family = families.at(-1), above = probability(f, families.slice(0, -1), codes, c);
+    const given = family.parents.map((parent) => codes[parent]);
+    const context = family.contextAt.get(given.join());
+    if (context === undefined) return above;
+    const cell = family.cellAt.get([codes[f], ...given].join());
+    const count = cell === undefined ? 0 : family.count[cell * C + c];
+    return posterior(count, family.total[context * C + c], family.backsOff ? above : mean, family.m[c]);
+  };
+  const single = (f, codes, c) => silent(f, codes[f]) ? 0 : Math.log(probability(f, data.families[f], codes, c));
 
   let keys = null, parentAt = null;
   if (data.pairStep) {
@@ -68,26 +97,19 @@
       const imaginary = C * data.features[i].size;
       return Math.log((data.count[(starts[i] + u) * C + c] + 1) / (data.rows + imaginary)) - data.logPrior[c];
     }
-    return data.used[i][f] ? child(i, u, f, codes[f], c) : single(f, codes[f], c);
+    return data.used[i][f] ? child(i, u, f, codes[f], c) : single(f, codes, c);
   });
 
   // Prior and parts of all features; they add up to the score of every class.
   const evidence = (codes) => {
-    const alone = perFeature((f, c) => single(f, codes[f], c));
-    if (data.kind === "naive Bayes") {
-      return {
-        prior: perClass((c) => data.logPrior[c] + data.offsets[c]),
-        parts: perFeature((f, c) => data.weights[f] * alone[f][c]),
-        averaging: perClass(() => 0),
-      };
-    }
-    const effective = data.parents.map((i) => inEffect(i, codes[i]));
-    const estimates = data.parents.map((i, place) => effective[place] ? ofParent(i, codes) : alone);
-    if (data.kind === "pool") {
-      const w = data.parentWeights, ofPrior = w.length ? sum(w) : 1;
+    const alone = perFeature((f, c) => single(f, codes, c)), parents = data.parents ?? [];
+    const effective = parents.map((i) => inEffect(i, codes[i]));
+    const estimates = parents.map((i, place) => effective[place] ? ofParent(i, codes) : alone);
+    if (data.kind !== "mean" || !parents.length) {
+      const w = data.parentWeights ?? [], ofPrior = w.length ? sum(w) : 1;
       return {
         prior: perClass((c) => ofPrior * data.logPrior[c] + data.offsets[c]),
-        parts: perFeature((f, c) => data.weights[f] * alone[f][c] + sum(estimates.map((part, p) => w[p] * part[f][c]))),
+        parts: perFeature((f, c) => data.weights[f] * alone[f][c] + sum(w.map((weight, p) => weight * estimates[p][f][c]))),
         averaging: perClass(() => 0),
       };
     }

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from hebnb.counts.single import dense
-from hebnb.explain.summary import as_labels, marginal_concentration
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
-from hebnb.scores.pair_tables import Directed
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.scores.build import levels
+from hebnb.scores.estimates import Estimates
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import FamilyTable
 
 # Categories of a feature that can be chosen, the most frequent; and counts that a page may hold.
 MOST_CHOICES = 20_000
 MOST_COUNTS = 5_000_000
-# Pairs of categories that a page may hold; a model with more is not put into it.
-MOST_PAIRS = 2_000_000
+# Cells of several columns that a page may hold; a model with more is not put into it.
+MOST_CELLS = 2_000_000
 # The longest that a category is written out.
 _LONGEST = 120
 
@@ -38,9 +38,9 @@ class _Choices:
     starts: IntArray
 
     @classmethod
-    def of(cls, model: NaiveBayes | AODE) -> _Choices:
+    def of(cls, model: ScoreTables) -> _Choices:
         most = choices_of(model)
-        kept = [np.sort(np.argsort(-pooled, kind="stable")[:most]).astype(np.intp) for pooled in model.counts_.pooled]
+        kept = [np.sort(np.argsort(-count, kind="stable")[:most]).astype(np.intp) for count in model.counts.marginal]
         return cls(kept, np.concatenate([[0], np.cumsum([len(codes) for codes in kept])]))
 
     def place(self, f: int, size: int) -> IntArray:
@@ -50,70 +50,83 @@ class _Choices:
         return places
 
 
-def choices_of(model: NaiveBayes | AODE) -> int:
+def choices_of(model: ScoreTables) -> int:
     """How many categories of a feature a page with this model offers."""
-    numbers = model.counts_.classes.size * len(model.counts_.tables)
-    if isinstance(model, AODE):  # for which a parent's value has a total for every child
-        numbers *= len(model.counts_.tables)
+    numbers = model.n_classes * len(model.tables)
+    if len(model.parents):  # whose values have a total for every child
+        numbers *= len(model.tables)
     return max(1, min(MOST_CHOICES, MOST_COUNTS // numbers))
 
 
-def pairs_of(model: NaiveBayes | AODE) -> int:
-    """How many pairs of categories a page with this model would hold."""
-    return len(model.counts_.pairs.cells().count) if isinstance(model, AODE) else 0
+def cells_of(model: ScoreTables) -> int:
+    """How many cells of several columns a page with this model would hold."""
+    pairs = 0 if model.estimates is None else len(model.estimates.counts.pairs.cells().count)
+    return pairs + sum(len(family.cells.codes) for table in model.tables for family in table.families)
 
 
-def explorer_data(model: NaiveBayes | AODE, rows: list[IntArray], labels: IntArray) -> dict[str, Any]:
+def explorer_data(model: ScoreTables, rows: list[IntArray], labels: IntArray) -> dict[str, Any]:
     """What the page needs to predict, and some rows to begin with.
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : ScoreTables
     rows : list of F arrays
         Codes of some rows.
     labels : array
         The classes of these rows.
     """
-    counts, choices = model.counts_, _Choices.of(model)
+    counts, choices = model.counts, _Choices.of(model)
     features = counts.vocabulary.features
-    m = marginal_concentration(model)
     singles = [dense(table[kept]) for table, kept in zip(counts.tables, choices.kept, strict=True)]
-    means = [mean[kept] for mean, kept in zip(model.prior_mean_, choices.kept, strict=True)]
+    means = [table.root.mean[kept] for table, kept in zip(model.tables, choices.kept, strict=True)]
     places = [choices.place(f, feature.size) for f, feature in enumerate(features)]
+    combination = model.combination
     data: dict[str, Any] = {
-        "classes": [_short(label) for label in map(str, model.classes_.tolist())],
+        "kind": "sum" if model.estimates is None else "mean" if model.is_mean else "pool",
+        "classes": [_short(label) for label in map(str, counts.classes.values.tolist())],
         "features": [
             {
                 "name": _short(str(name)),
                 "size": feature.size,
-                "labels": [_short(label) for label in np.array(as_labels(feature), dtype=object)[kept].tolist()],
+                "labels": [_short(label) for label in np.array(feature.texts, dtype=object)[kept].tolist()],
             }
             for name, feature, kept in zip(counts.vocabulary.names, features, choices.kept, strict=True)
         ],
-        "logPrior": _floats(model.class_log_prior_),
+        "logPrior": _floats(model.log_prior),
+        "offsets": _floats(combination.offsets),
+        "weights": _floats(combination.table_weights),
         "rows": float(counts.class_count.sum()),
         "count": _packed(np.concatenate(singles)),
         "mean": _packed(np.concatenate(means)),
         "total": _packed(counts.totals.T),
-        "m": _packed(m.T),
+        "m": _packed(levels(model.tables)[0].T),
+        "families": [[_family(family, places) for family in table.families] for table in model.tables],
         "examples": _packed(np.stack([place[codes] for place, codes in zip(places, rows, strict=True)], axis=1) + 1),
         "exampleLabels": labels.tolist(),
     }
-    return data | (_one_dependence(model, choices) if isinstance(model, AODE) else _naive_bayes(model))
+    return data if model.estimates is None else data | _pairs(model.estimates, choices, combination.estimate_weights)
 
 
-def _naive_bayes(model: NaiveBayes) -> dict[str, Any]:
+def _family(family: FamilyTable, places: list[IntArray]) -> dict[str, Any]:
+    """The cells of a family whose values can all be chosen."""
+    columns = family.columns
+    cells = np.stack([places[f][family.cells.codes[:, n]] for n, f in enumerate(columns)], axis=1)
+    contexts = np.stack([places[f][family.contexts.codes[:, n]] for n, f in enumerate(columns[1:])], axis=1)
+    offered, known = np.flatnonzero((cells >= 0).all(axis=1)), np.flatnonzero((contexts >= 0).all(axis=1))
     return {
-        "kind": "naive Bayes",
-        "offsets": _floats(model.class_offsets_),
-        "weights": _floats(model.feature_weights_),
+        "parents": list(columns[1:]),
+        "backsOff": family.backs_off,
+        "m": _floats(family.m),
+        "cells": _packed(cells[offered]),
+        "count": _packed(family.cells.count[offered]),
+        "contexts": _packed(contexts[known]),
+        "total": _packed(family.contexts.total[:-1][known]),
     }
 
 
-def _one_dependence(model: AODE, choices: _Choices) -> dict[str, Any]:
+def _pairs(estimates: Estimates, choices: _Choices, weights: FloatArray | None) -> dict[str, Any]:
     """The pairs that occur, once each, and the totals of the parents' values."""
-    counts, layout = model.counts_, model.counts_.layout
-    used = ~np.isnan(model.concentration_[0])
+    counts, layout, used = estimates.counts, estimates.layout, estimates.used
     place = np.concatenate(
         [
             start + choices.place(f, int(size))[:-1]
@@ -132,20 +145,16 @@ def _one_dependence(model: AODE, choices: _Choices) -> dict[str, Any]:
     np.add.at(count, (at, cells.class_[both]), cells.count[both])
     parents = np.flatnonzero(used.any(axis=1))
     of_parents = kept[np.isin(layout.feature[kept], parents)]
-    total = Directed.of(counts, used).total[:, of_parents]
-    pooled = getattr(model, "parent_weights_", None)
+    total = estimates.directed.total[:, of_parents]
     return {
-        "kind": "mean" if pooled is None else "pool",
-        "offsets": _floats(getattr(model, "class_offsets_", np.zeros(counts.classes.size))),
-        "weights": _floats(getattr(model, "feature_weights_", np.zeros(len(layout.sizes)))),
-        "parents": model.parents_.tolist(),
-        "parentWeights": None if pooled is None else _floats(pooled),
+        "parents": estimates.parents.tolist(),
+        "parentWeights": None if weights is None else _floats(weights),
         "used": used.tolist(),
-        "mayBeParent": _packed(model._may_be_parent[kept].astype(float)),
+        "mayBeParent": _packed(estimates.may_be_parent[kept].astype(float)),
         "pairStep": _packed(np.diff(keys, prepend=0).astype(float)),
         "pairCount": _packed(count),
         "pairTotal": _packed(np.moveaxis(total, 0, 2)),
-        "pairM": _packed(np.nan_to_num(np.moveaxis(model.concentration_, 0, 2))),
+        "pairM": _packed(np.nan_to_num(np.moveaxis(estimates.concentration, 0, 2))),
     }
 
 

@@ -1,228 +1,44 @@
-"""Probabilities of a child's value given the class and a parent's value: P(x_j | y, x_i), for all parents and children.
-
-Every (class, parent, child) has one concentration, shared by the parent's values, each of which is a document of the
-evidence (paper, eqs. 11 to 13).
-"""
+"""Score tables of pairs: log P(x_j | y, x_i), for all parents and children."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
-from hebnb.counts.pairs import DensePairs, PairCounts, SparsePairs
-from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
-from hebnb.scores.tables import posterior_mean
-from hebnb.smoothing.smoothers import Smoother
-from hebnb.smoothing.strength import Evidence, Terms, merge_cells
-
-# Cells whose concentrations are solved for at a time: few enough to stay in the processor's cache.
-CHUNK = 1 << 18
+from hebnb.counts.pairs import DensePairs, Layout
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.scores.directed import Directed
+from hebnb.scores.pair_numbers import PairNumbers
+from hebnb.smoothing.posterior import posterior_mean
 
 
-class ChildScores(Protocol):
-    """What the children of a parent add to the score of every class."""
+class PairTables(Protocol):
+    """What the children of a parent add to the score of every class.
 
-    def of_children(self, i: int, positions: IntArray) -> FloatArray:
-        """log P(x_j | y, x_i) for the children conditioned on i, of shape (C, F, rows); zero for the others.
-
-        Positions are of shape (F, rows), with W for what says nothing. Rows without a known parent value get anything.
-        """
-
-    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
-        """Their sum over the children, of shape (C, rows)."""
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Counts of children's positions with parents' positions and classes, for the pairs in use."""
-
-    class_: IntArray
-    parent: IntArray
-    child: IntArray
-    count: FloatArray
-
-    def at(self, kept: IntArray | slice) -> Cells:
-        """Some of the cells."""
-        return Cells(self.class_[kept], self.parent[kept], self.child[kept], self.count[kept])
-
-    def of_class(self, class_: int) -> Cells:
-        """The cells of a class."""
-        return self.at(np.flatnonzero(self.class_ == class_))
-
-
-@dataclass(frozen=True)
-class SortedCells:
-    """Numbers that belong to pairs of positions, by increasing key ``parent · W + child``."""
-
-    keys: IntArray
-    values: FloatArray
-
-    @classmethod
-    def of(cls, keys: IntArray, values: FloatArray) -> SortedCells:
-        """Put them in order."""
-        order = np.argsort(keys)
-        return cls(keys[order], values[order])
-
-    def at(self, keys: IntArray) -> FloatArray:
-        """The numbers of these keys, zero where there is none."""
-        if not len(self.keys):
-            return np.zeros(keys.shape)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.values[place], 0.0)
-
-
-@dataclass(frozen=True)
-class Directed:
-    """Pair counts seen from parents to children.
-
-    Parameters
-    ----------
-    counts : PairCounts
-    used : array of shape (F, F)
-        Whether the child (column) is conditioned on the parent (row).
-    cells : Cells or None
-        For sparse pairs, each cell once with either side as the parent, in order of the parents.
-    total : array of shape (C, W, F)
-        The rows of every class and parent's position in which the child is known.
+    Positions are of shape (F, rows), with W for a silent value. Rows whose parent is silent get anything.
     """
 
-    counts: PairCounts
-    used: BoolArray
-    cells: Cells | None
-    total: FloatArray
+    def of_parent(self, i: int, positions: IntArray) -> FloatArray:
+        """What the children conditioned on i add together, of shape (C, rows)."""
 
-    @classmethod
-    def of(cls, counts: PairCounts, used: BoolArray) -> Directed:
-        """Look at the pairs from both sides, and add up the totals."""
-        layout, n_classes, n_features = counts.layout, counts.classes.size, len(used)
-        shape = n_classes, layout.width, n_features
-        if isinstance(counts.pairs, DensePairs):
-            total = np.zeros(shape)
-            present = np.flatnonzero(layout.sizes)
-            total[:, :, present] = np.add.reduceat(counts.pairs.square, layout.starts[present], axis=2)
-            return cls(counts, used, None, total)
-        cells = _both_ways(counts.pairs)
-        key = (cells.class_ * layout.width + cells.parent) * n_features + layout.feature[cells.child]
-        return cls(counts, used, cells, np.bincount(key, cells.count, int(np.prod(shape))).reshape(shape).astype(float))
+    def of_children(self, i: int, positions: IntArray) -> FloatArray:
+        """What each of them adds, of shape (C, F, rows); zero for the others."""
 
-    def concentrations(self, rule: Smoother) -> FloatArray:
-        """The concentration of every (class, parent, child), of shape (C, F, F), NaN where none is in use."""
-        chunks = self.chunks()
-        m = np.full((self.counts.classes.size, *self.used.shape), np.nan)
-        with ThreadPoolExecutor(THREADS) as pool:  # solving is outside the interpreter lock
-            solved = pool.map(lambda parents: self.concentration(rule, parents), chunks)
-            for parents, concentration in zip(chunks, solved, strict=True):
-                m[:, parents] = np.where(self.used[parents], concentration, np.nan)
-        return m
-
-    def scores(self, means: list[FloatArray], concentration: FloatArray) -> ChildScores:
-        """The score tables."""
-        make = _dense_scores if self.cells is None else sparse_scores
-        return make(self, np.concatenate(means), concentration)
-
-    def counts_of(self, class_: int, parent: IntArray, child: IntArray) -> FloatArray:
-        """How often a class has these positions of parents and children."""
-        key = child + parent * self.counts.layout.width
-        if isinstance(self.counts.pairs, DensePairs):
-            found: FloatArray = self.counts.pairs.square[class_].ravel().take(key)
-            return found
-        return self._sorted_counts[class_].at(key)
-
-    @cached_property
-    def _sorted_counts(self) -> list[SortedCells]:
-        assert self.cells is not None
-        return [
-            SortedCells.of(here.parent * self.counts.layout.width + here.child, here.count)
-            for here in map(self.cells.of_class, range(self.counts.classes.size))
-        ]
-
-    def chunks(self) -> list[slice]:
-        """Runs of parents with about as many cells each, and at least one parent."""
-        layout = self.counts.layout
-        if self.cells is None:
-            cells = self.counts.classes.size * layout.width * layout.sizes
-        else:
-            cells = np.bincount(layout.feature[self.cells.parent], minlength=len(layout.sizes))
-        number = np.cumsum(cells) // CHUNK
-        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(layout.sizes)]
-        return [slice(a, b) for a, b in pairwise(starts) if self.used[a:b].any()]
-
-    def concentration(self, rule: Smoother, parents: slice) -> FloatArray:
-        """m of some parents, of shape (C, parents, F)."""
-        layout, n_features = self.counts.layout, len(self.used)
-        spans = [layout.span(i) for i in range(parents.start, parents.stop)]
-        largest = np.stack([self.total[:, span].max(axis=1, initial=0) for span in spans], axis=1)
-        sizes = np.broadcast_to(np.maximum(layout.sizes, 1).astype(float), (len(largest), len(spans), n_features))
-        return rule.concentration(sizes, largest, lambda: self._evidence(rule, parents))
-
-    def _evidence(self, rule: Smoother, parents: slice) -> Evidence:
-        """The cells, and the totals of the parents' values, of every (class, parent, child)."""
-        counts, layout, n_features = self.counts, self.counts.layout, len(self.used)
-        n_parents = parents.stop - parents.start
-        feature, size = layout.feature, counts.classes.size * n_parents * n_features
-        cells = self.cells_of(parents)
-        problem = (cells.class_ * n_parents + feature[cells.parent] - parents.start) * n_features + feature[cells.child]
-        # Equal cells are merged by the child's pooled count, of which its prior mean is a function.
-        pooled = np.concatenate(counts.pooled)[cells.child]
-        problem, pooled, count, multiplicity = merge_cells(problem, pooled, cells.count)
-        child = problem % n_features
-        rows = np.array([values.sum() for values in counts.pooled])
-        mean = rule.mean(pooled, rows[child], counts.sizes[child])
-
-        span = slice(layout.starts[parents.start], layout.starts[parents.stop])
-        documents = np.where(self.used[feature[span]], self.total[:, span], 0)
-        class_, row, child = np.nonzero(documents)
-        length = documents[class_, row, child]
-        document = (class_ * n_parents + feature[span][row] - parents.start) * n_features + child
-        document, length, _, repeated = merge_cells(document, length, length)
-        return Evidence(
-            Terms(problem, mean, count, multiplicity, size),
-            Terms(document, np.ones(len(length)), length, repeated, size),
-        )
-
-    def cells_of(self, parents: slice) -> Cells:
-        """The cells in use of some parents."""
-        layout = self.counts.layout
-        start, stop = layout.starts[[parents.start, parents.stop]].tolist()
-        if self.cells is None:
-            assert isinstance(self.counts.pairs, DensePairs)
-            block = self.counts.pairs.square[:, start:stop]
-            class_, parent, child = _unravel(np.flatnonzero(block != 0), block.shape)
-            cells = Cells(class_, parent + start, child, block[class_, parent, child])
-        else:
-            first, last = np.searchsorted(self.cells.parent, [start, stop]).tolist()
-            cells = self.cells.at(slice(first, last))
-        if (self.used | np.eye(len(self.used), dtype=bool))[parents].all():
-            return cells
-        return cells.at(np.flatnonzero(self.used[layout.feature[cells.parent], layout.feature[cells.child]]))
+    def block(self, parents: slice, children: IntArray) -> FloatArray:
+        """The numbers of some positions of parents and of their children, of shape (C, parents, children)."""
 
 
-def _both_ways(pairs: SparsePairs) -> Cells:
-    """Each pair once with the first as parent and once with the second, in order of the parents."""
-    parent = np.concatenate([pairs.first, pairs.second])
-    order = np.argsort(parent, kind="stable")
-    return Cells(
-        np.concatenate([pairs.class_, pairs.class_])[order],
-        parent[order],
-        np.concatenate([pairs.second, pairs.first])[order],
-        np.concatenate([pairs.count, pairs.count])[order],
-    )
-
-
-def _unravel(at: IntArray, shape: tuple[int, ...]) -> tuple[IntArray, IntArray, IntArray]:
-    """``np.unravel_index`` for three axes, several times faster."""
-    pair = at // shape[2]
-    first = pair // shape[1]
-    return first, pair - first * shape[1], at - pair * shape[2]
+def pair_tables(directed: Directed, means: list[FloatArray], concentration: FloatArray) -> PairTables:
+    """Tables that are dense where the counts are."""
+    make = dense_scores if directed.cells is None else sparse_scores
+    return make(directed, np.concatenate(means), concentration)
 
 
 @dataclass(frozen=True)
-class DenseChildScores:
+class DensePairTables:
     """log P(child | class, parent), of shape (C, W + 1, W + 1); zero where a pair is not in use or says nothing."""
 
     table: FloatArray
@@ -239,12 +55,18 @@ class DenseChildScores:
             np.sum(table.ravel().take(cell), axis=0, out=total)
         return scores
 
+    def block(self, parents: slice, children: IntArray) -> FloatArray:
+        """A part of the table."""
+        block: FloatArray = self.table[:, parents][:, :, children]
+        return block
+
     def _cell(self, i: int, positions: IntArray) -> IntArray:
         cell: IntArray = positions + positions[i] * self.table.shape[1]
         return cell
 
 
-def _dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DenseChildScores:
+def dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DensePairTables:
+    """The score tables with a cell for every pair."""
     counts, used, total = directed.counts, directed.used, directed.total
     assert isinstance(counts.pairs, DensePairs)
     layout = counts.layout
@@ -258,46 +80,77 @@ def _dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DenseC
         posterior_mean(counts.pairs.square[:, span], rows, np.where(silent, 1.0, mean), strength, out=scores)
         np.log(scores, out=scores)
         scores[:, :, silent] = 0
-    return DenseChildScores(table)
+    return DensePairTables(table)
 
 
-@dataclass(frozen=True)
-class SparseChildScores:
+@dataclass(frozen=True, eq=False)
+class SparsePairTables:
     """log P(child | class, parent) where most pairs of values never met.
 
-    Without a count it is ``of_parent_value[c, p, j] + of_value[q]``; ``excess`` holds, for every class, what the
-    counted pairs have on top of that.
+    Without a count it is ``of_parent_value[c, p, j] + of_value[q]``; ``excess`` holds what the counted pairs have on
+    top of that.
     """
 
+    layout: Layout
     of_parent_value: FloatArray
     of_value: FloatArray
-    says_something: BoolArray
-    excess: tuple[SortedCells, ...]
+    silent: BoolArray
+    excess: PairNumbers
     used: BoolArray
 
     def of_parent(self, i: int, positions: IntArray) -> FloatArray:
-        """The sum over the children."""
-        total: FloatArray = self.of_children(i, positions).sum(axis=1)
-        return total
+        """The sum over the children: the parts of all of them, less those of silent ones."""
+        children = np.flatnonzero(self.used[i])
+        scores = np.zeros((self.excess.n_classes, positions.shape[1]))
+        if not len(children) or not self.layout.sizes[i]:
+            return scores
+        parent, child = self._known(i, positions), positions[children]
+        scores += self._of_all_children[:, parent]
+        scores += self.of_value[child].sum(axis=0)
+        scores += self.excess.summed(parent, child)
+        place, row = np.nonzero(self.silent[child])
+        if len(row):
+            np.subtract.at(scores.T, row, self.of_parent_value[:, parent[row], children[place]].T)
+        return scores
 
     def of_children(self, i: int, positions: IntArray) -> FloatArray:
         """Add the common parts of the known children, and the excess where there is any."""
-        n_classes, width = len(self.excess), len(self.of_value) - 1
-        scores = np.zeros((n_classes, *positions.shape))
+        scores = np.zeros((self.excess.n_classes, *positions.shape))
         children = np.flatnonzero(self.used[i])
-        if not len(children):
+        if not len(children) or not self.layout.sizes[i]:
             return scores
-        parent = np.minimum(positions[i], width - 1)
-        child = positions[children]
-        known = self.says_something[child]
-        common, cell = self.of_value[child], child + parent * width
-        for c in range(n_classes):
+        parent, child = self._known(i, positions), positions[children]
+        silent, common = self.silent[child], self.of_value[child]
+        for c, excess in enumerate(self.excess.by_class(parent, child)):
             rest = self.of_parent_value[c][parent][:, children].T
-            scores[c, children] = np.where(known, common + rest + self.excess[c].at(cell), 0)
+            scores[c, children] = np.where(silent, 0, common + rest + excess)
         return scores
 
+    def block(self, parents: slice, children: IntArray) -> FloatArray:
+        """Put the parts together for pairs that met and for those that did not."""
+        block = self.of_parent_value[:, parents][:, :, self.layout.feature[children]] + self.of_value[children]
+        place = np.full(self.layout.width, -1)
+        place[children] = np.arange(len(children))
+        cells = self.excess.cells(parents)
+        kept = np.flatnonzero(place[cells.child] >= 0)
+        at = cells.class_[kept], cells.parent[kept] - parents.start, place[cells.child[kept]]
+        block[at] += cells.count[kept]
+        block[:, :, self.silent[children]] = 0
+        return block
 
-def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparseChildScores:
+    def _known(self, i: int, positions: IntArray) -> IntArray:
+        """The parent's positions, and any of its own where it is silent."""
+        known: IntArray = np.minimum(positions[i], self.layout.starts[i + 1] - 1)
+        return known
+
+    @cached_property
+    def _of_all_children(self) -> FloatArray:
+        """The sum over the children of what belongs to the parent's value alone, of shape (C, W)."""
+        used = self.used[self.layout.feature]
+        return np.stack([np.where(used, part, 0).sum(axis=1) for part in self.of_parent_value])
+
+
+def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparsePairTables:
     """The score tables without a cell for pairs that never met."""
     counts, used, total = directed.counts, directed.used, directed.total
     feature = counts.layout.feature
@@ -307,10 +160,16 @@ def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> Sparse
         posterior_mean(0.0, total[c], 1.0, strength[feature], out=rest[c])
     np.log(rest, out=rest)
     cells = directed.cells_of(slice(0, len(used)))
-    excesses = []
-    for c, here in enumerate(map(cells.of_class, range(counts.classes.size))):
-        i, j = feature[here.parent], feature[here.child]
-        seen = posterior_mean(here.count, total[c, here.parent, j], mean[here.child], m[c, i, j])
-        excess = np.log(seen) - rest[c, here.parent, j] - of_value[here.child]
-        excesses.append(SortedCells.of(here.parent * counts.layout.width + here.child, excess))
-    return SparseChildScores(rest, of_value, np.append(mean > 0, False), tuple(excesses), used)
+
+    def excess_of_cells() -> FloatArray:
+        j = feature[cells.child]
+        strength = m[cells.class_, feature[cells.parent], j]
+        excess = posterior_mean(cells.count, total[cells.class_, cells.parent, j], mean[cells.child], strength)
+        np.log(excess, out=excess)
+        excess -= rest[cells.class_, cells.parent, j]
+        excess -= of_value[cells.child]
+        return excess
+
+    excess = excess_of_cells()
+    numbers = PairNumbers.of(cells, excess, counts.layout.width, counts.classes.size)
+    return SparsePairTables(counts.layout, rest, of_value, np.append(mean == 0, True), numbers, used)

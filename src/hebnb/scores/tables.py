@@ -1,163 +1,381 @@
-"""Smoothed counts as log-probability tables, and what a row of codes looks up in them."""
+"""Score tables: for some columns, a number for every cell and class, and what stands in for a cell never seen.
+
+A ``ValueTable`` holds log P(x | y) for the values of one feature; one never seen says nothing. A ``FamilyTable`` holds
+log P(x | y, parents); where the parents' values were never seen together, the table with one parent less stands in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hebnb.counts.single import Counts, CountTable, nonzero_cells
+from hebnb.columns.kinds import Kind
+from hebnb.counts.families import FamilyCells
+from hebnb.counts.index import KeyIndex
+from hebnb.counts.single import CountTable, nonzero_cells
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.scores.left_out import Left, Rows
+from hebnb.scores.lookups import BlockLookup, DenseLookup, Lookup, SparseLookup
+from hebnb.smoothing.posterior import posterior_mean
 
-# Scores that differ by no more than this are equal: what is left is the order in which a program added up.
-TIE = 1e-10
-# Rows scored at a time: the running sums of a block stay in the processor's cache.
-_BLOCK = 1 << 14
-
-
-def posterior_mean(
-    count: FloatArray | float,
-    total: FloatArray | float,
-    mean: FloatArray | float,
-    m: FloatArray | float,
-    out: FloatArray | None = None,
-) -> FloatArray:
-    """(count + m · mean) / (total + m), the mean of a Dirichlet(m · mean) posterior (paper, eq. 2).
-
-    Examples
-    --------
-    >>> posterior_mean(np.array([3.0, 0.0]), np.array(3.0), np.array([0.5, 0.5]), np.array(1.0))
-    array([0.875, 0.125])
-    """
-    numerator = np.add(count, m * mean, out=out)
-    return np.asarray(np.divide(numerator, total + m, out=out))
-
-
-def class_log_prior(class_count: FloatArray) -> FloatArray:
-    """log (N_c + 1)/(S + C): the posterior mean with one imaginary row a class.
-
-    Examples
-    --------
-    >>> np.exp(class_log_prior(np.array([3.0, 1.0])))
-    array([0.66666667, 0.33333333])
-    """
-    n_classes = len(class_count)
-    return np.log(posterior_mean(class_count, class_count.sum(axis=0), 1 / n_classes, n_classes))
-
-
-def best_classes(scores: FloatArray) -> IntArray:
-    """The class of the greatest score in every row, and the first of those that are equal to it.
-
-    Examples
-    --------
-    >>> best_classes(np.array([[0.5, 0.5 + 1e-15], [0.1, 0.2]]))
-    array([0, 1])
-    """
-    best: IntArray = np.argmax(scores >= scores.max(axis=1, keepdims=True) - TIE, axis=1)
-    return best
+# A table with at most this many numbers, or so many times its cells, has a line for every combination of codes.
+_SMALL_BLOCK = 1 << 18
+_SPARSEST_BLOCK = 8
 
 
 class ScoreTable(Protocol):
-    """What every value of a feature adds to the score of every class."""
+    """What the values of some columns add to the score of every class."""
 
-    def add_to(self, scores: FloatArray, codes: IntArray) -> None:
-        """Add the contributions of rows with these codes to their scores, of shape (rows, C), in place."""
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The features it is about. What it adds is put down to the first."""
+
+    @property
+    def concentration(self) -> tuple[FloatArray, ...]:
+        """The strength of the prior for every class: given no parent, given one, and so on."""
+
+    @property
+    def root(self) -> ValueTable:
+        """The table that stands in at last, which is about the first feature alone."""
+
+    @property
+    def families(self) -> tuple[FamilyTable, ...]:
+        """The tables with one parent, two, and so on, the last of which is the table itself."""
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells have a number of their own."""
+
+    def lookup(self, weight: float = 1.0) -> Lookup:
+        """The table, times a weight, as rows look it up."""
+
+    def scores(self, codes: Sequence[IntArray]) -> FloatArray:
+        """What the values of rows add, of shape (rows, C). Of all features, those of its columns have codes."""
+
+    def shrinkage(self, codes: Sequence[IntArray]) -> FloatArray:
+        """The share of the prior in the probabilities of rows, of shape (rows, C); 1 where nothing is said."""
+
+    def left_out(self, rows: Rows, left: Left) -> FloatArray:
+        """The probability of each row's value from the other rows, of shape (C, rows); 1 where nothing is said."""
 
 
-@dataclass(frozen=True)
-class DenseScores:
-    """A row for every code; the last, of the silent code, is zero."""
+@dataclass(frozen=True, eq=False)
+class ValueTable:
+    """log P(x | y) for the values of a feature.
 
-    table: FloatArray
+    Parameters
+    ----------
+    feature : int
+    kind : Kind
+    count : table of shape (K, C)
+    total : array of shape (C,)
+        Rows of every class that have a known value.
+    mean : array of shape (K,)
+        What the probabilities are shrunk towards.
+    m : array of shape (C,)
+        How strongly.
+    """
 
-    def add_to(self, scores: FloatArray, codes: IntArray) -> None:
+    feature: int
+    kind: Kind
+    count: CountTable
+    total: FloatArray
+    mean: FloatArray
+    m: FloatArray
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The feature."""
+        return (self.feature,)
+
+    @property
+    def concentration(self) -> tuple[FloatArray, ...]:
+        """The strength of the prior for every class."""
+        return (self.m,)
+
+    @property
+    def root(self) -> ValueTable:
+        """The table itself."""
+        return self
+
+    @property
+    def families(self) -> tuple[FamilyTable, ...]:
+        """None."""
+        return ()
+
+    @property
+    def n_cells(self) -> int:
+        """K."""
+        return len(self.mean)
+
+    def lookup(self, weight: float = 1.0) -> Lookup:
+        """``weight`` times the log posterior mean, for every category (K) and class (C).
+
+        A category that no row has (an empty bin) and that the prior gives no mass says nothing about the class.
+        """
+        count, total, mean, m = self.count, self.total, self.mean, self.m
+        if isinstance(count, csr_array):
+            value, class_, n = nonzero_cells(count)
+            of_class = weight * np.log(posterior_mean(0.0, total, 1.0, m))
+            of_value = weight * self.log_mean[:-1]
+            seen = weight * np.log(posterior_mean(n, total[class_], mean[value], m[class_]))
+            excess = csr_array((seen - of_class[class_] - of_value[value], (value, class_)), shape=count.shape)
+            return SparseLookup(self.feature, of_class, of_value, self.silent, excess)
+        scores = np.zeros((count.shape[0] + 1, count.shape[1]))
+        possible = np.flatnonzero(mean)
+        scores[possible] = weight * np.log(posterior_mean(count[possible], total, mean[possible, np.newaxis], m))
+        return DenseLookup(self.feature, scores)
+
+    def scores(self, codes: Sequence[IntArray]) -> FloatArray:
+        """What the values of rows add, of shape (rows, C)."""
+        scores = np.zeros((len(codes[self.feature]), len(self.m)))
+        self._unweighted.add_to(scores, codes)
+        return scores
+
+    @cached_property
+    def _unweighted(self) -> Lookup:
+        return self.lookup()
+
+    @cached_property
+    def log_mean(self) -> FloatArray:
+        """The log of the prior mean of every code, of shape (K + 1,); zero where it says nothing."""
+        return np.append(np.log(np.where(self.mean > 0, self.mean, 1.0)), 0.0)
+
+    @cached_property
+    def silent(self) -> BoolArray:
+        """Whether a code says nothing, of shape (K + 1,)."""
+        return np.append(self.mean == 0, True)
+
+    def shrinkage(self, codes: Sequence[IntArray]) -> FloatArray:
+        """m / (N + m), the same for all values."""
+        share = posterior_mean(0.0, self.total, 1.0, self.m)
+        return np.where(self.silent[codes[self.feature]][:, np.newaxis], 1.0, share)
+
+    def left_out(self, rows: Rows, left: Left) -> FloatArray:
+        """(n + mθ)/(N + m), with the row taken out of n, of N and of θ."""
+        probability = np.ones((len(self.total), len(rows)))
+        if not len(self.mean):
+            return probability
+        f = self.feature
+        count = rows.without(class_counts(self.count, rows.codes[f]), left.known[f])
+        rest = rows.without(np.repeat(self.total[:, np.newaxis], len(rows), axis=1), left.known[f])
+        posterior_mean(count, rest, left.mean[f], self.m[:, np.newaxis], out=probability)
+        probability[:, left.silent[f]] = 1
+        return probability
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTable:
+    """log P(x | y, parents) for the values of a feature and of its parents.
+
+    They are shrunk towards those of the table ``above``, which are given one parent less, or, where the prior does not
+    back off, towards the prior mean of the value.
+
+    Parameters
+    ----------
+    cells : FamilyCells
+        Counts, with all parents known.
+    sizes : array of int
+        K of every feature.
+    backs_off : bool
+    m : array of shape (C,)
+        Strength of the prior.
+    above : ScoreTable
+        The table with one parent less.
+    """
+
+    cells: FamilyCells
+    sizes: IntArray
+    backs_off: bool
+    m: FloatArray
+    above: ValueTable | FamilyTable
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The feature and its parents."""
+        return (self.cells.child, *self.cells.parents)
+
+    @property
+    def concentration(self) -> tuple[FloatArray, ...]:
+        """The strength of the prior for every class: given no parent, given one, and so on."""
+        return (*self.above.concentration, self.m)
+
+    @property
+    def root(self) -> ValueTable:
+        """The table of the feature alone."""
+        return self.above.root
+
+    @property
+    def families(self) -> tuple[FamilyTable, ...]:
+        """Those above, and the table itself."""
+        return (*self.above.families, self)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells and contexts, those of the tables above included."""
+        return self.above.n_cells + len(self.cells.codes) + len(self.contexts.total)
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """The combinations of the parents' values that occur, and which of them each cell belongs to."""
+        return Contexts.of(self.cells, self.sizes)
+
+    @cached_property
+    def log_probability(self) -> FloatArray:
+        """log P(x | y, parents) of the cells that occur, of shape (cells, C)."""
+        total = self.contexts.total[self.contexts.of_cell]
+        prior = prior_of_cells(self.cells, self.above, self.backs_off)
+        return np.log(posterior_mean(self.cells.count, total, prior, self.m))
+
+    @cached_property
+    def rest(self) -> FloatArray:
+        """log m/(N + m) of every context, of shape (contexts + 1, C): what a value that it lacks has of its prior."""
+        return np.log(posterior_mean(0.0, self.contexts.total, 1.0, self.m))
+
+    def scores(self, codes: Sequence[IntArray]) -> FloatArray:
+        """What the values of rows add, of shape (rows, C)."""
+        scores = self.above.scores(codes)
+        context = self.contexts.places(codes)
+        cell = self._cell_places(codes, context)
+        met, unmet = np.flatnonzero(cell >= 0), np.flatnonzero((cell < 0) & (context >= 0))
+        if not self.backs_off:
+            scores[unmet] = self.root.log_mean[codes[self.columns[0]][unmet], np.newaxis]
+        scores[unmet] += self.rest[context[unmet]]
+        scores[met] = self.log_probability[cell[met]]
+        scores[self.root.silent[codes[self.columns[0]]]] = 0
+        return scores
+
+    def lookup(self, weight: float = 1.0) -> Lookup:
+        """A line for every combination of codes where these are not too many."""
+        sizes = self.sizes[list(self.columns)] + 1
+        numbers = float(np.prod(sizes, dtype=float)) * len(self.m)
+        if numbers > max(_SMALL_BLOCK, _SPARSEST_BLOCK * self.n_cells * len(self.m)):
+            return FamilyLookup(self, weight)
+        steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+        return BlockLookup(self.columns, steps, weight * every_combination(self, self.sizes))
+
+    def shrinkage(self, codes: Sequence[IntArray]) -> FloatArray:
+        """The share of the table above in these probabilities, or of its own prior where it stands in."""
+        context = self.contexts.places(codes)[:, np.newaxis]
+        share = posterior_mean(0.0, self.contexts.total[context[:, 0]], 1.0, self.m)
+        silent = self.root.silent[codes[self.columns[0]]][:, np.newaxis]
+        return np.where(silent | (context < 0), self.above.shrinkage(codes), share)
+
+    def left_out(self, rows: Rows, left: Left) -> FloatArray:
+        """(n + mθ)/(N + m), with the row taken out of n, of N and of what θ is made of."""
+        above = self.above.left_out(rows, left)
+        context = self.contexts.places(rows.codes)
+        cell = self._cell_places(rows.codes, context)
+        counted = (context >= 0) & left.known[self.columns[0]]
+        total = rows.without(np.where(context >= 0, self.contexts.total[context].T, 0.0), counted)
+        count = rows.without(np.where(cell >= 0, self.cells.count[cell].T, 0.0), counted)
+        mean = above if self.backs_off else left.mean[self.columns[0]]
+        probability = posterior_mean(count, total, mean, self.m[:, np.newaxis])
+        # Parents' values that only this row had together have never been seen without it.
+        probability = np.where(total.any(axis=0), probability, above)
+        probability[:, left.silent[self.columns[0]]] = 1
+        return probability
+
+    def _cell_places(self, codes: Sequence[IntArray], context: IntArray) -> IntArray:
+        size = int(self.sizes[self.columns[0]])
+        value = codes[self.columns[0]]
+        places = self._cell_index.places(np.maximum(context, 0) * (size + 1) + value)
+        return np.where(context >= 0, places, -1)
+
+    @cached_property
+    def _cell_index(self) -> KeyIndex:
+        size = int(self.sizes[self.columns[0]]) + 1
+        keys = self.contexts.of_cell * size + self.cells.codes[:, 0]
+        return KeyIndex(keys, max(len(self.contexts.total), 1) * size)
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Combinations of parents' values.
+
+    Parameters
+    ----------
+    parents : tuple of int
+    sizes : array of int
+        K of every parent.
+    codes : array of shape (contexts, parents)
+    total : array of shape (contexts, C)
+        Rows of every class; a line of zeros at place −1.
+    of_cell : array of int
+        The context of every cell.
+    """
+
+    parents: tuple[int, ...]
+    sizes: IntArray
+    codes: IntArray
+    total: FloatArray
+    of_cell: IntArray
+
+    @classmethod
+    def of(cls, cells: FamilyCells, sizes: IntArray) -> Contexts:
+        """Those that occur."""
+        above = cells.codes[:, 1:]
+        new = np.ones(len(above), dtype=bool)
+        new[1:] = (above[1:] != above[:-1]).any(axis=1)  # cells stand in the order of their parents
+        of_cell = np.cumsum(new) - 1
+        total = np.zeros((int(new.sum()) + 1, cells.count.shape[1]))
+        np.add.at(total, of_cell, cells.count)
+        return cls(cells.parents, sizes[list(cells.parents)], above[new], total, of_cell)
+
+    def places(self, codes: Sequence[IntArray]) -> IntArray:
+        """The context of every row, −1 where it never occurred."""
+        key = np.zeros(len(codes[self.parents[0]]), dtype=np.intp)
+        for parent, size in zip(self.parents, self.sizes.tolist(), strict=True):
+            key = key * (size + 1) + codes[parent]
+        return self._index.places(key)
+
+    @cached_property
+    def _index(self) -> KeyIndex:
+        key = np.zeros(len(self.codes), dtype=np.intp)
+        for n, size in enumerate(self.sizes.tolist()):
+            key = key * (size + 1) + self.codes[:, n]
+        return KeyIndex(key, int(np.prod(self.sizes + 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyLookup:
+    """A table of a family, times a weight, looked up cell by cell."""
+
+    table: FamilyTable
+    weight: float
+
+    def add_to(self, scores: FloatArray, codes: Sequence[IntArray]) -> None:
         """Look up and add."""
-        scores += self.table.take(codes, axis=0)
+        scores += self.weight * self.table.scores(codes)
 
 
-@dataclass(frozen=True)
-class SparseScores:
-    """Scores of a feature whose categories meet few of the classes.
-
-    Where the count is zero the log probability is ``of_class + of_value``; ``excess`` holds what the others have
-    on top of that. Nothing here grows with categories × classes.
-    """
-
-    of_class: FloatArray
-    of_value: FloatArray
-    says_something: BoolArray
-    excess: csr_array
-
-    def add_to(self, scores: FloatArray, codes: IntArray) -> None:
-        """Add the two common parts to every known row, and the excess where there is any."""
-        known = np.flatnonzero(self.says_something[codes])
-        codes = codes[known]
-        scores[known] += self.of_class + self.of_value[codes, np.newaxis]
-        excess = self.excess[codes].tocoo()
-        scores[known[excess.row], excess.col] += excess.data
+def every_combination(table: ScoreTable, sizes: IntArray) -> FloatArray:
+    """What a table adds for every combination of codes of its columns, silent ones included, of shape (…, C)."""
+    grid = np.meshgrid(*(np.arange(sizes[f] + 1) for f in table.columns), indexing="ij")
+    return table.scores(_placed(table.columns, [part.ravel() for part in grid]))
 
 
-def log_scores(table: CountTable, total: FloatArray, mean: FloatArray, m: FloatArray, weight: float) -> ScoreTable:
-    """``weight`` times the log posterior mean of one feature, for every category (K) and class (C).
-
-    A category that no row has (an empty bin) and that the prior gives no mass says nothing about the class.
-    """
-    if isinstance(table, csr_array):
-        value, class_, count = nonzero_cells(table)
-        of_class = weight * np.log(posterior_mean(0.0, total, 1.0, m))
-        of_value = weight * np.log(np.where(mean > 0, mean, 1.0))
-        seen = weight * np.log(posterior_mean(count, total[class_], mean[value], m[class_]))
-        excess = seen - of_class[class_] - of_value[value]
-        says_something = np.append(mean > 0, False)
-        return SparseScores(of_class, of_value, says_something, csr_array((excess, (value, class_)), shape=table.shape))
-    scores = np.zeros((table.shape[0] + 1, table.shape[1]))
-    possible = np.flatnonzero(mean)
-    scores[possible] = weight * np.log(posterior_mean(table[possible], total, mean[possible, np.newaxis], m))
-    return DenseScores(scores)
+def prior_of_cells(cells: FamilyCells, above: ValueTable | FamilyTable, backs_off: bool) -> FloatArray:
+    """What the probabilities of cells are shrunk towards, of shape (cells, C)."""
+    if not backs_off:
+        return np.repeat(above.root.mean[cells.codes[:, 0], np.newaxis], cells.count.shape[1], axis=1)
+    return np.exp(above.scores(_placed((cells.child, *cells.parents), list(cells.codes.T))))
 
 
-def score_tables(
-    counts: Counts, means: Sequence[FloatArray], concentration: FloatArray, weights: FloatArray
-) -> tuple[ScoreTable, ...]:
-    """The score tables of all features."""
-    features = zip(counts.tables, counts.totals.T, means, concentration.T, weights.tolist(), strict=True)
-    return tuple(log_scores(*feature) for feature in features)
+def _placed(columns: tuple[int, ...], codes: list[IntArray]) -> list[IntArray]:
+    """Codes of some features at their places among those of all, which have none."""
+    placed = [np.empty(0, dtype=np.intp)] * (max(columns) + 1)
+    for f, own in zip(columns, codes, strict=True):
+        placed[f] = own
+    return placed
 
 
-def scores_by_code(table: ScoreTable, size: int, n_classes: int) -> FloatArray:
-    """What every code of a feature of that size adds to every class, of shape (K + 1, C), the silent one last."""
-    scores = np.zeros((size + 1, n_classes))
-    table.add_to(scores, np.arange(size + 1))
-    return scores
-
-
-def separate_scores(tables: Sequence[ScoreTable], codes: list[IntArray], n_classes: int) -> FloatArray:
-    """The contributions of the features, each by itself, of shape (rows, F, C)."""
-    found = np.zeros((len(codes[0]), len(codes), n_classes))
-    for f, (table, column) in enumerate(zip(tables, codes, strict=True)):
-        table.add_to(found[:, f], column)
-    return found
-
-
-def silent_codes(means: Sequence[FloatArray], codes: list[IntArray]) -> BoolArray:
-    """Whether a row's value of a feature says nothing about the class, of shape (rows, F)."""
-    return np.stack([np.append(mean == 0, True)[column] for mean, column in zip(means, codes, strict=True)], axis=1)
-
-
-def joint_log_scores(log_prior: FloatArray, tables: tuple[ScoreTable, ...], codes: list[IntArray]) -> FloatArray:
-    """log prior plus the contributions of all features, of shape (rows, C).
-
-    Held class by class in memory, which makes sums and maxima over a few classes fast.
-    """
-    n_rows = len(codes[0])
-    scores_cs = np.empty((len(log_prior), n_rows))
-    for start in range(0, n_rows, _BLOCK):
-        block = slice(start, min(start + _BLOCK, n_rows))
-        scores_sc = np.tile(log_prior, (block.stop - start, 1))
-        for table, column in zip(tables, codes, strict=True):
-            table.add_to(scores_sc, column[block])
-        scores_cs[:, block] = scores_sc.T
-    return scores_cs.T
+def class_counts(table: CountTable, codes: IntArray) -> FloatArray:
+    """How often every class has these categories of a feature, of shape (C, rows); the last for a silent code."""
+    found = table[np.minimum(codes, table.shape[0] - 1)]
+    return np.ascontiguousarray((found.toarray() if isinstance(found, csr_array) else found).T)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Real
-from typing import Literal, TypeAlias, TypeGuard
+from typing import ClassVar, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,17 +14,20 @@ from hebnb import errors
 from hebnb.counts.single import Counts, nonzero_cells
 from hebnb.errors import ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.smoothing.strength import Evidence, Terms, fixed_point, maximize, merge_cells
+from hebnb.smoothing.priors import PRIOR_MEANS, PriorMean
+from hebnb.smoothing.strength import CountLikelihood, Terms, fixed_point, maximize, merge_cells
+
+# What the counts say about concentrations, made where it is asked for.
+Evidence: TypeAlias = Callable[[], CountLikelihood]
 
 __all__ = ["HEB", "Additive", "MEstimate", "Smoother"]
-
-PriorMean: TypeAlias = Literal["marginal", "uniform"]
 
 
 class Smoother(BaseEstimator):  # type: ignore[misc]
     """A rule for the prior mean and the concentration of every class-conditional distribution.
 
-    A subclass has a ``prior_mean``, ``"uniform"`` or ``"marginal"``, and says in ``concentration`` how strong it is.
+    A subclass has a ``prior_mean``, the name of one of ``PRIOR_MEANS``: ``"uniform"`` or ``"marginal"``. It says in
+    ``concentration`` how strong that is.
 
     Examples
     --------
@@ -39,10 +42,12 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
            [3.]])
     """
 
-    prior_mean: PriorMean
+    prior_mean: str
+    # Whether concentrations are learned from the counts.
+    learns: ClassVar[bool] = False
 
     @abstractmethod
-    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Evidence) -> FloatArray:
         """m for many distributions at once.
 
         Parameters
@@ -59,11 +64,12 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
         array of the same shape
         """
 
-    def mean(self, pooled: FloatArray, total: FloatArray | float, size: FloatArray | float) -> FloatArray:
-        """θ of categories with these counts over all classes, in features with that total and that many categories."""
-        if self.prior_mean == "marginal":
-            return pooled / np.maximum(total, np.finfo(float).tiny)
-        return np.zeros_like(pooled) + 1 / np.maximum(size, 1)
+    @property
+    def prior(self) -> PriorMean:
+        """The rule that ``prior_mean`` names."""
+        if self.prior_mean not in PRIOR_MEANS:
+            raise errors.unknown_name("prior_mean", self.prior_mean, list(PRIOR_MEANS))
+        return PRIOR_MEANS[self.prior_mean]
 
 
 class Additive(Smoother):
@@ -80,12 +86,12 @@ class Additive(Smoother):
     Additive(alpha=0.1)
     """
 
-    prior_mean: PriorMean = "uniform"
+    prior_mean: str = "uniform"
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
-    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Evidence) -> FloatArray:
         """``alpha · K``."""
         _require_positive("alpha", self.alpha)
         return self.alpha * sizes
@@ -105,12 +111,12 @@ class MEstimate(Smoother):
     MEstimate(m=10)
     """
 
-    prior_mean: PriorMean = "marginal"
+    prior_mean: str = "marginal"
 
     def __init__(self, m: float = 2.0) -> None:
         self.m = m
 
-    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Evidence) -> FloatArray:
         """The constant ``m``."""
         _require_positive("m", self.m)
         return np.full(sizes.shape, float(self.m))
@@ -139,9 +145,11 @@ class HEB(Smoother):
     NaiveBayes(smoothing=HEB(solver='minka'))
     """
 
+    learns: ClassVar[bool] = True
+
     def __init__(
         self,
-        prior_mean: PriorMean = "marginal",
+        prior_mean: Literal["marginal", "uniform"] = "marginal",
         solver: Literal["exact", "minka"] = "exact",
         max_iter: int = 50,
         low_count: float = 10,
@@ -153,14 +161,12 @@ class HEB(Smoother):
         self.low_count = low_count
         self.bounds = bounds
 
-    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Callable[[], Evidence]) -> FloatArray:
+    def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Evidence) -> FloatArray:
         """The maximum of the evidence, or K where no document is large enough to learn from."""
         solve = self._solver()
         return np.where(largest < self.low_count, sizes, solve(evidence(), sizes.ravel()).reshape(sizes.shape))
 
-    def _solver(self) -> Callable[[Evidence, FloatArray], FloatArray]:
-        if self.prior_mean not in ("marginal", "uniform"):
-            raise errors.unknown_name("prior_mean", self.prior_mean, ["marginal", "uniform"])
+    def _solver(self) -> Callable[[CountLikelihood, FloatArray], FloatArray]:
         try:
             low, high = (float(bound) for bound in self.bounds)
         except (TypeError, ValueError):
@@ -171,44 +177,48 @@ class HEB(Smoother):
             raise ParameterError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
         if not (self.low_count == 0 or _is_positive(self.low_count)):
             raise ParameterError(f"low_count={self.low_count!r} must be a number that is not negative.")
-        if self.solver == "exact":
-            return lambda evidence, sizes: maximize(evidence, (low, high), self.max_iter, sizes)
-        if self.solver == "minka":
-            return lambda evidence, _: fixed_point(evidence, (low, high), self.max_iter)
-        raise errors.unknown_name("solver", self.solver, ["exact", "minka"])
+        if self.solver not in _SOLVERS:
+            raise errors.unknown_name("solver", self.solver, list(_SOLVERS))
+        solve = _SOLVERS[self.solver]
+        return lambda evidence, sizes: solve(evidence, (low, high), self.max_iter, sizes)
 
 
 def prior_means(counts: Counts, rule: Smoother) -> list[FloatArray]:
     """The prior mean of every feature."""
-    return [rule.mean(pooled, pooled.sum(), len(pooled)) for pooled in counts.pooled]
+    return [rule.prior.of_value(marginal, marginal.sum(), len(marginal)) for marginal in counts.marginal]
 
 
 def concentrations(counts: Counts, rule: Smoother) -> FloatArray:
     """The concentration of every class and feature, of shape (C, F)."""
     sizes = np.broadcast_to(np.maximum(counts.sizes, 1)[:, np.newaxis], counts.totals.T.shape)
-    return rule.concentration(sizes, counts.totals.T, lambda: _evidence(counts, rule)).T
+    return rule.concentration(sizes, counts.totals.T, lambda: _count_likelihood(counts, rule)).T
 
 
-def _evidence(counts: Counts, rule: Smoother) -> Evidence:
+def _count_likelihood(counts: Counts, rule: Smoother) -> CountLikelihood:
     """The cells and totals of every (feature, class), numbered feature by feature."""
     n_classes = counts.classes.size
     terms: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
-    for f, (table, pooled) in enumerate(zip(counts.tables, counts.pooled, strict=True)):
+    for f, (table, marginal) in enumerate(zip(counts.tables, counts.marginal, strict=True)):
         value, class_, count = nonzero_cells(table)
-        class_, pool, count, multiplicity = merge_cells(class_, pooled[value], count)
-        mean = rule.mean(pool, pooled.sum(), len(pooled))
+        class_, merged, count, multiplicity = merge_cells(class_, marginal[value], count)
+        mean = rule.prior.of_value(merged, marginal.sum(), len(marginal))
         terms.append((f * n_classes + class_, mean, count, multiplicity))
     cell, mean, count, multiplicity = (np.concatenate(part) for part in zip(*terms, strict=True))
     total = counts.totals.T.ravel()
     some = np.flatnonzero(total)
     ones = np.ones(len(some))
-    return Evidence(
+    return CountLikelihood(
         cells=Terms(cell, mean, count, multiplicity, total.size),
         totals=Terms(some, ones, total[some], ones, total.size),
     )
 
 
-_NAMED: dict[str, Callable[[], Smoother]] = {
+_Solver: TypeAlias = Callable[[CountLikelihood, tuple[float, float], int, FloatArray], FloatArray]
+_SOLVERS: dict[str, _Solver] = {
+    "exact": maximize,
+    "minka": lambda evidence, bounds, max_iter, _: fixed_point(evidence, bounds, max_iter),
+}
+SMOOTHERS: dict[str, Callable[[], Smoother]] = {
     "heb-m": HEB,
     "heb-u": lambda: HEB(prior_mean="uniform"),
     "laplace": Additive,
@@ -229,11 +239,11 @@ def smoother(smoothing: str | Smoother) -> Smoother:
     """
     if isinstance(smoothing, Smoother):
         return smoothing
-    if isinstance(smoothing, str) and smoothing in _NAMED:
-        return _NAMED[smoothing]()
+    if isinstance(smoothing, str) and smoothing in SMOOTHERS:
+        return SMOOTHERS[smoothing]()
     if isinstance(smoothing, type) and issubclass(smoothing, Smoother):
         raise ParameterError(f"smoothing={smoothing.__name__} is a class.", f"Pass an object: {smoothing.__name__}().")
-    raise errors.unknown_name("smoothing", smoothing, list(_NAMED))
+    raise errors.unknown_name("smoothing", smoothing, list(SMOOTHERS))
 
 
 def _require_positive(name: str, value: object) -> None:

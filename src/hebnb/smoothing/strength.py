@@ -92,7 +92,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CountLikelihood:
     """What the counts say about every concentration: ``cells.log_rising(m) − totals.log_rising(m)``.
 
     Examples
@@ -102,7 +102,7 @@ class Evidence:
     >>> import numpy as np
     >>> cells = Terms(np.array([0, 0]), np.array([0.5, 0.5]), np.array([6.0, 4.0]), np.ones(2), size=1)
     >>> totals = Terms(np.array([0]), np.ones(1), np.array([10.0]), np.ones(1), size=1)
-    >>> evidence = Evidence(cells, totals)
+    >>> evidence = CountLikelihood(cells, totals)
     >>> np.exp(evidence.log_likelihood(np.array([2.0]))) * 210  # m θ = 1 in both: every split of ten is as likely
     array([0.09090909])
     """
@@ -127,50 +127,50 @@ class Evidence:
         """Second derivative of the log likelihood in m."""
         return self.cells.slopes(m)[1] - self.totals.slopes(m)[1]
 
-    def of(self, problems: IntArray) -> Evidence:
+    def of(self, problems: IntArray) -> CountLikelihood:
         """The evidence about these concentrations alone."""
-        return Evidence(self.cells.of(problems), self.totals.of(problems))
+        return CountLikelihood(self.cells.of(problems), self.totals.of(problems))
 
 
 def merge_cells(
-    problem: IntArray, pooled: FloatArray, count: FloatArray
+    problem: IntArray, marginal: FloatArray, count: FloatArray
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-    """Replace cells of one problem with the same pooled count and count by one, with a multiplicity.
+    """Replace cells of one problem with the same marginal count and count by one, with a multiplicity.
 
-    θ depends on a category only through its pooled count, so such cells are the same term. Their number is bounded
+    θ depends on a category only through its marginal count, so such cells are the same term. Their number is bounded
     by what counts can occur, not by how many categories there are. Fractional counts hardly ever coincide: they,
     short lists, and numbers too large to pack into one integer are left as they are.
 
     Returns
     -------
-    problem, pooled, count, multiplicity
+    problem, marginal, count, multiplicity
         In ascending order of whole counts.
     """
-    unmerged = problem, pooled, count, np.ones(len(count))
+    unmerged = problem, marginal, count, np.ones(len(count))
     if len(count) < _WORTH_MERGING:
         order = np.argsort(count, kind="stable")
-        return problem[order], pooled[order], count[order], unmerged[3]
-    high = np.array([problem.max(), pooled.max(), count.max()], dtype=float) + 1
+        return problem[order], marginal[order], count[order], unmerged[3]
+    high = np.array([problem.max(), marginal.max(), count.max()], dtype=float) + 1
     if high.prod() >= 2.0**62:
         return unmerged
-    whole_pooled, whole_count = pooled.astype(np.int64), count.astype(np.int64)
-    if not ((whole_count == count).all() and (whole_pooled == pooled).all()):
+    whole_marginal, whole_count = marginal.astype(np.int64), count.astype(np.int64)
+    if not ((whole_count == count).all() and (whole_marginal == marginal).all()):
         return unmerged
-    many_problems, many_pooled, _ = (int(bound) for bound in high)
-    key = whole_pooled
-    key += problem * many_pooled
-    whole_count *= many_problems * many_pooled
+    many_problems, many_marginals, _ = (int(bound) for bound in high)
+    key = whole_marginal
+    key += problem * many_marginals
+    whole_count *= many_problems * many_marginals
     key += whole_count
     key.sort()
     first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
     multiplicity = np.diff(first, append=len(key))
-    key, one_pooled = np.divmod(key[first], many_pooled)
+    key, one_marginal = np.divmod(key[first], many_marginals)
     one_count, one_problem = np.divmod(key, many_problems)
-    return one_problem, one_pooled.astype(float), one_count.astype(float), multiplicity.astype(float)
+    return one_problem, one_marginal.astype(float), one_count.astype(float), multiplicity.astype(float)
 
 
 def maximize(
-    evidence: Evidence,
+    evidence: CountLikelihood,
     bounds: tuple[float, float] = (1e-2, 1e4),
     max_iter: int = 50,
     categories: FloatArray | None = None,
@@ -188,7 +188,7 @@ def maximize(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : CountLikelihood
     bounds : (float, float)
         Smallest and largest concentration.
     max_iter : int
@@ -207,7 +207,7 @@ def maximize(
     >>> import numpy as np
     >>> cells = Terms(np.array([0]), np.array([0.5]), np.array([10.0]), np.ones(1), size=1)
     >>> totals = Terms(np.array([0]), np.ones(1), np.array([10.0]), np.ones(1), size=1)
-    >>> maximize(Evidence(cells, totals))
+    >>> maximize(CountLikelihood(cells, totals))
     array([0.01])
     """
     lowest, highest = np.log(bounds)
@@ -241,7 +241,7 @@ def maximize(
     return np.where(log_m == lowest, bounds[0], np.where(log_m == highest, bounds[1], np.exp(log_m)))
 
 
-def _first_guess(evidence: Evidence, categories: FloatArray | None) -> FloatArray:
+def _first_guess(evidence: CountLikelihood, categories: FloatArray | None) -> FloatArray:
     """A concentration from the spread of the counts, to start from; infinite where they vary too little.
 
     Overdispersed counts have Σ_v (n_v − Nθ_v)²/θ_v ≈ (K − 1) N (N + m)/(1 + m) in every document. Solving the sum over
@@ -258,7 +258,7 @@ def _first_guess(evidence: Evidence, categories: FloatArray | None) -> FloatArra
 
 
 def fixed_point(
-    evidence: Evidence, bounds: tuple[float, float] = (1e-2, 1e4), max_iter: int = 50, tol: float = 1e-6
+    evidence: CountLikelihood, bounds: tuple[float, float] = (1e-2, 1e4), max_iter: int = 50, tol: float = 1e-6
 ) -> FloatArray:
     """Minka's iteration m ← m F/G, started at 1 and clamped, as the paper ran it (eq. 6).
 
@@ -267,7 +267,7 @@ def fixed_point(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : CountLikelihood
     bounds : (float, float)
         Smallest and largest concentration.
     max_iter : int
@@ -284,7 +284,7 @@ def fixed_point(
     >>> import numpy as np
     >>> cells = Terms(np.array([0]), np.array([0.5]), np.array([10.0]), np.ones(1), size=1)
     >>> totals = Terms(np.array([0]), np.ones(1), np.array([10.0]), np.ones(1), size=1)
-    >>> fixed_point(Evidence(cells, totals), max_iter=1)
+    >>> fixed_point(CountLikelihood(cells, totals), max_iter=1)
     array([0.728...])
     """
     m = np.full(evidence.size, np.clip(1.0, *bounds))

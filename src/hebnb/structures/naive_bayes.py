@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from hebnb.columns.column import Name
-from hebnb.columns.vocabulary import MissingPolicy, Vocabulary
-from hebnb.counts.sample import Sample
+from hebnb.columns.kinds import MissingPolicy
+from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.single import Counts, dense
-from hebnb.engines.counting import Frame, LazyTable
-from hebnb.engines.scoring import with_scores
+from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.estimators.learner import OF_WEIGHTING
-from hebnb.explain.contributions import Evidence
-from hebnb.foundation.arrays import Array, FloatArray, IntArray
-from hebnb.scores.left_out import NaiveBayesParts
-from hebnb.scores.tables import (
-    class_log_prior,
-    joint_log_scores,
-    posterior_mean,
-    score_tables,
-    separate_scores,
-    silent_codes,
-)
-from hebnb.smoothing.smoothers import Smoother, concentrations, prior_means, smoother
-from hebnb.weighting.leave_one_out import leave_one_out_pool, mutual_information
-from hebnb.weighting.log_linear import Pool, Prior
+from hebnb.estimators.structure import Structure, Tables
+from hebnb.foundation.arrays import FloatArray
+from hebnb.scores.build import levels, value_tables
+from hebnb.smoothing.posterior import posterior_mean
+from hebnb.smoothing.smoothers import Smoother
 
 
-class NaiveBayes(CategoricalClassifier[Counts]):
+@dataclass(frozen=True)
+class Independent(Structure):
+    """Features depend on the class alone."""
+
+    def count(self, rows: EncodedRows, known: Counts | None) -> Counts:
+        """Single features."""
+        return Counts.of(rows)
+
+    def count_lazily(self, table: LazyTable, single: Counts) -> Counts:
+        """Nothing besides single features."""
+        return single
+
+    def tables(self, counts: Counts, rule: Smoother) -> Tables:
+        """log P(x | y)."""
+        return value_tables(counts, rule), None
+
+
+class NaiveBayes(CategoricalClassifier):
     """Naive Bayes whose smoothing is learned from the data, for every class and feature.
 
     Takes pandas, Polars and PyArrow tables and NumPy arrays as they are: strings, categoricals, booleans and integers
@@ -121,14 +127,13 @@ class NaiveBayes(CategoricalClassifier[Counts]):
            [0.  , 0.18]])
     """
 
-    _WEIGHTINGS = (None, "sqrt-mi", "loo")
-    _LEARNED = ("class_log_prior_", "concentration_", "_given_log_prior", *OF_WEIGHTING)
+    _STRUCTURE: ClassVar[type[Structure]] = Independent
 
     def __init__(
         self,
         smoothing: str | Smoother = "heb-m",
         *,
-        weighting: Literal["sqrt-mi", "loo"] | None = None,
+        weighting: str | None = None,
         class_prior: Sequence[float] | None = None,
         categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
         numeric_features: Sequence[Name] | None = None,
@@ -149,10 +154,31 @@ class NaiveBayes(CategoricalClassifier[Counts]):
         self.max_categories = max_categories
         self.random_state = random_state
 
+    def _structure(self) -> Independent:
+        return Independent()
+
+    def _given_prior(self, n_classes: int) -> FloatArray | None:
+        if self.class_prior is None:
+            return None
+        try:
+            prior = np.asarray(self.class_prior, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"class_prior={self.class_prior!r} must be one probability a class.") from error
+        if prior.shape != (n_classes,):
+            raise ParameterError(f"class_prior has shape {prior.shape} but there are {n_classes} classes.")
+        if not (prior >= 0).all() or not np.isclose(prior.sum(), 1):
+            raise ParameterError("class_prior must be probabilities that sum to 1.")
+        return prior
+
+    @property
+    def concentration_(self) -> FloatArray:
+        """Strength of the prior, in rows."""
+        return levels(self._fitted("concentration_").tables)[0]
+
     @property
     def feature_log_prob_(self) -> list[FloatArray]:
         """Log probability of each category given the class."""
-        counts = self._fitted_counts("feature_log_prob_")
+        counts = self._fitted("feature_log_prob_").counts
         parts = zip(counts.tables, counts.totals.T, self.prior_mean_, self.concentration_.T, strict=True)
         with np.errstate(divide="ignore"):  # a bin without rows has probability 0 where the prior says so
             return [
@@ -162,78 +188,6 @@ class NaiveBayes(CategoricalClassifier[Counts]):
     @property
     def shrinkage_(self) -> FloatArray:
         """The share of the prior in every probability."""
-        counts = self._fitted_counts("shrinkage_")
+        counts = self._fitted("shrinkage_").counts
         share: FloatArray = self.concentration_ / (counts.totals + self.concentration_)
         return share
-
-    def _tally(
-        self, vocabulary: Vocabulary, codes: list[IntArray], labels: tuple[IntArray, Array], weights: FloatArray | None
-    ) -> Counts:
-        return Counts.of(vocabulary, codes, *labels, weights)
-
-    def _tally_lazy(self, table: LazyTable, counts: Counts) -> Counts:
-        return counts
-
-    def _learn_from(self, counts: Counts, sample: Sample | None, start: Pool | None) -> dict[str, Any]:
-        rule = clone(smoother(self.smoothing))
-        concentration = concentrations(counts, rule)
-        log_prior = self._log_prior(counts)
-        learned: dict[str, Any] = {}
-        n_features, n_classes = len(counts.tables), counts.classes.size
-        weights, offsets = np.ones(n_features), np.zeros(n_classes)
-        if self.weighting == "loo":
-            # A prior that was given is for new rows; these have the one they have.
-            parts = NaiveBayesParts(counts, rule, concentration)
-            pool = leave_one_out_pool(parts, sample, Prior((n_features,), (1.0,), n_classes), start)
-            weights, offsets = pool.weights, pool.offsets
-            learned["loo_log_loss_"] = pool.log_loss
-        elif self.weighting == "sqrt-mi":
-            weights = np.sqrt(mutual_information(counts))
-        learned |= {
-            "class_log_prior_": log_prior,
-            "concentration_": concentration,
-            "feature_weights_": weights,
-            "class_offsets_": offsets,
-            "_given_log_prior": None if self.class_prior is None else log_prior,
-        }
-        return learned | self._derived(counts, rule, learned)
-
-    def _derived(self, counts: Counts, rule: Smoother, learned: Mapping[str, Any]) -> dict[str, Any]:
-        means = prior_means(counts, rule)
-        scores = score_tables(counts, means, learned["concentration_"], learned["feature_weights_"])
-        return {"prior_mean_": means, "_rule": rule, "_scores": scores}
-
-    def _joint_log_scores(self, codes: list[IntArray]) -> FloatArray:
-        return joint_log_scores(self.class_log_prior_ + self.class_offsets_, self._scores, codes)
-
-    def _evidence(self, codes: list[IntArray]) -> Evidence:
-        contribution = separate_scores(self._scores, codes, len(self.class_log_prior_))
-        prior = np.tile(self.class_log_prior_ + self.class_offsets_, (len(contribution), 1))
-        silent = silent_codes(self.prior_mean_, codes)
-        return Evidence(prior, contribution, np.where(silent[..., np.newaxis], 1.0, self.shrinkage_.T))
-
-    def _lazy_scores(self, frame: Frame) -> Frame:
-        prior = self.class_log_prior_ + self.class_offsets_
-        return with_scores(frame, self.counts_.vocabulary, self._scores, prior)
-
-    def _left_out_parts(self) -> NaiveBayesParts:
-        return NaiveBayesParts(self.counts_, self._rule, self.concentration_, self._given_log_prior)
-
-    def _pool(self) -> Pool:
-        return Pool(self.feature_weights_, self.class_offsets_, log_loss=getattr(self, "loo_log_loss_", np.nan))
-
-    def _log_prior(self, counts: Counts) -> FloatArray:
-        n_classes = counts.classes.size
-        if self.class_prior is None:
-            return class_log_prior(counts.class_count)
-        try:
-            prior = np.asarray(self.class_prior, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"class_prior={self.class_prior!r} must be one probability a class.") from error
-        if prior.shape != (n_classes,):
-            raise ParameterError(f"class_prior has shape {prior.shape} but there are {n_classes} classes.")
-        if not (prior >= 0).all() or not np.isclose(prior.sum(), 1):
-            raise ParameterError("class_prior must be probabilities that sum to 1.")
-        with np.errstate(divide="ignore"):
-            log_prior: FloatArray = np.log(prior)
-        return log_prior

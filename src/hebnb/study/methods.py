@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hebnb import methods
-from hebnb.methods import Classifier
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.smoothing.smoothers import HEB, Additive
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.structures import AODE, NaiveBayes
 
 # The solver of the paper: at most 50 steps of Minka's fixed point.
 _MINKA = HEB(solver="minka", max_iter=50)
 _MINKA_UNIFORM = HEB("uniform", solver="minka", max_iter=50)
 
-METHODS: dict[str, Callable[[], Classifier]] = {
+METHODS: dict[str, Callable[[], CategoricalClassifier]] = {
     **{name: method.model for name, method in methods.METHODS.items()},
     "Lidstone": lambda: NaiveBayes("lidstone"),
     "KT": lambda: NaiveBayes("kt"),

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from hebnb.columns.vocabulary import quantile_edges
+from hebnb.columns.kinds.bins import quantile_edges
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.methods import Classifier
 from hebnb.metrics import brier_score_macro, expected_calibration_error, reliability_curve
 from hebnb.study.methods import METHODS
 from hebnb.study.registry import Dataset
@@ -150,7 +150,7 @@ def measure(method: str, fold: Fold, with_memory: bool = False) -> dict[str, Any
     return result
 
 
-def fit(model: Classifier, fold: Fold) -> None:
+def fit(model: CategoricalClassifier, fold: Fold) -> None:
     """Fit; where the training rows lack a class, the model is told of it."""
     if len(np.unique(fold.train_labels)) == fold.n_classes:
         model.fit(fold.train, fold.train_labels)

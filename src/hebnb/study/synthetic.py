@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hebnb.foundation.arrays import FloatArray
-from hebnb.scores.tables import posterior_mean
+from hebnb.smoothing.posterior import posterior_mean
 from hebnb.smoothing.smoothers import Smoother, smoother
-from hebnb.smoothing.strength import Evidence, Terms
+from hebnb.smoothing.strength import CountLikelihood, Terms
 
 SIZES = (10, 50, 100, 500)
 ROWS = (50, 200, 1000, 5000)
@@ -45,10 +45,10 @@ def estimate(counts: FloatArray, rule: Smoother) -> FloatArray:
     n, size = counts.shape
     rows = counts.sum(axis=1)
 
-    def evidence() -> Evidence:
+    def evidence() -> CountLikelihood:
         at, value = np.nonzero(counts)
         ones = np.ones(n)
-        return Evidence(
+        return CountLikelihood(
             Terms(at, np.full(len(at), 1 / size), counts[at, value], np.ones(len(at)), n),
             Terms(np.arange(n), ones, rows, ones, n),
         )

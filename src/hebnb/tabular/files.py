@@ -354,7 +354,10 @@ def kind_of_name(path: Path) -> Kind:
     kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
     if kind is None:
         known = ", ".join(dict.fromkeys(_SUFFIXES))
-        raise InputError(f"{str(path)!r} has an ending that is not known.", f"Known: {known}. Or say it with --format.")
+        raise InputError(
+            f"{str(path)!r} has an ending that is not known.",
+            f"Known: {known}. Or say it with {errors.argument('format')}.",
+        )
     return kind
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from hebnb import errors
+from hebnb.columns.choice import chosen_features
+from hebnb.engines.backends.duckdb import is_nan
 from hebnb.errors import InputError, ParameterError
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.printable import visible
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
 from hebnb.tabular.files import TableFile, quoted, reading
 
 # More labels than this are taken for a mistake.
@@ -18,7 +19,7 @@ MOST_CLASSES = 1_000
 # Tables of up to this many cells are learned from in memory, larger ones by DuckDB.
 IN_MEMORY = 50_000_000
 
-Model = TypeVar("Model", NaiveBayes, AODE)
+Model = TypeVar("Model", bound=CategoricalClassifier)
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,10 @@ class Labelled:
         weight: str | None = None,
     ) -> Labelled:
         """Choose the columns and look at the labels."""
-        table.require([target], "--target")
-        table.require(features, "--feature")
-        table.require(drop, "--drop")
-        if weight is not None:
-            table.require([weight], "--weight")
-        if weight == target:
-            raise ParameterError(f"--weight and --target are both {visible(target)!r}.", "A row's weight is a number.")
-        for_something_else = {target, weight, *drop}
-        chosen = [name for name in dict.fromkeys(features or table.columns) if name not in for_something_else]
-        if not chosen:
-            raise InputError(
-                f"{visible(table.source)} has no column to learn from besides {errors.column(visible(target))}.",
-                "Keep at least one feature.",
-            )
+        chosen = chosen_features(list(dict.fromkeys(features)) or None, table.columns, target, weight, drop)
         has_label = f"{quoted(target)} IS NOT NULL"
         if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
-            # As text, since DuckDB believes what a Parquet file says of its least and greatest number, NaN aside.
-            has_label += f" AND CAST({quoted(target)} AS VARCHAR) NOT IN ('nan', '-nan')"
+            has_label += f" AND NOT {is_nan(quoted(target))}"
         n_rows = table.n_rows()
         labelled, labels = table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})")
         if not n_rows:
@@ -113,21 +100,22 @@ def _refuse_labels(target: str, labels: int, labelled: int) -> None:
     if labels == 1:
         raise InputError(
             f"{errors.column(target)} is the target and has one value only; there is nothing to tell apart.",
-            "Name another column with --target.",
+            "Name another column as the target.",
         )
     if labels > MOST_CLASSES:
         raise InputError(
             f"{errors.column(target)} is the target and has {labels:,} different values in {labelled:,} rows; classes "
             f"are at most {MOST_CLASSES:,}.",
-            "Name another column with --target, or cut this one into classes first.",
+            "Name another column as the target, or cut this one into classes first.",
         )
 
 
 def require_target(target: str | None, table: TableFile) -> str:
     """The target, or a complaint that shows what could be it."""
     if target is None:
+        shown = ", ".join(visible(name, 40) for name in table.columns[:50])
         raise ParameterError(
             f"Which column of {visible(table.source)} is to be predicted?",
-            f"Say so with --target. Columns: {', '.join(visible(name, 40) for name in table.columns[:50])}.",
+            f"Say so with {errors.argument('target')}. Columns: {shown}.",
         )
     return target

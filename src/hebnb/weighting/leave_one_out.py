@@ -1,41 +1,62 @@
-"""How much each feature's evidence counts."""
+"""Weights learned on the leave-one-out likelihood of training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from hebnb.counts.sample import Sample
-from hebnb.counts.single import Counts, nonzero_cells
-from hebnb.foundation.arrays import THREADS, FloatArray, blas_threads_for
+from hebnb.foundation.arrays import THREADS, FloatArray, blas_threads_for, blocks
+from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
+from hebnb.scores.score_tables import LeavingOut, ScoreTables
 from hebnb.weighting.log_linear import Likelihood, Pool, Prior, learn
 
 # Leave-one-out weights are learned from no more rows than this, and from no more scores (256 MB).
 MOST_ROWS = 50_000
 _MOST_SCORES = 1 << 25
-# Scores computed at a time.
-_BLOCK_SCORES = 1 << 19
 
 # The unweighted part of the scores of rows, of shape (C, S), and the parts to be weighted, of shape (D, C, S).
 Parts: TypeAlias = Callable[[Rows], tuple[FloatArray, FloatArray]]
 
 
-def mutual_information(counts: Counts) -> FloatArray:
-    """I(X_f; Y) in bits, from the observed frequencies, for every feature.
+class LeaveOneOut:
+    """The weights and offsets that predict left-out rows best.
 
-    The paper leaves the unit open; bits, not normalised, reproduce its tables.
+    Tables are expected to count once, or not at all beside estimates, which together are expected to count once.
     """
-    information = np.zeros(len(counts.tables))
-    for f, (table, pooled, total) in enumerate(zip(counts.tables, counts.pooled, counts.totals.T, strict=True)):
-        value, class_, n = nonzero_cells(table)
-        if len(n):
-            rows = total.sum()
-            information[f] = np.sum(n * np.log2(n * rows / (pooled[value] * total[class_]))) / rows
-    return np.maximum(information, 0.0)
+
+    needs_rows: ClassVar[bool] = True
+    weighs_estimates: ClassVar[bool] = True
+
+    def combination(self, model: ScoreTables, sample: Sample | None, start: Combination | None) -> Combination:
+        """Learn them from the rows of a sample."""
+        if sample is None:
+            assert start is not None
+            return start
+        # A prior that was given is for new rows; these have the one they have.
+        pool = leave_one_out_pool(parts_of(model), sample, prior_of(model), _as_pool(start))
+        n_parents = len(model.parents)
+        of_estimates, of_tables = np.split(pool.weights, [n_parents])
+        weights = None if model.estimates is None else of_estimates / max(n_parents, 1)
+        return Combination(pool.offsets, of_tables, weights, pool.log_loss)
+
+
+def parts_of(model: ScoreTables) -> Parts:
+    """What a model's parts say of rows that are left out, under the prior that the rows have."""
+    leave_out = LeavingOut(model.with_own_prior())
+    return lambda rows: leave_out(rows).components()
+
+
+def prior_of(model: ScoreTables) -> Prior:
+    """What is expected of the weights of a model's parts."""
+    n_parents, n_features = len(model.parents), len(model.tables)
+    if not n_parents:
+        return Prior((n_features,), (1.0,), model.n_classes)
+    return Prior((n_parents, n_features), (1.0, 0.0), model.n_classes)
 
 
 def row_limit(n_components: int, n_classes: int) -> int:
@@ -54,14 +75,8 @@ def score_bytes(n_components: int, n_classes: int, n_rows: int) -> float:
     return 8.0 * n_components * (n_classes - 1) * min(n_rows, row_limit(n_components, n_classes))
 
 
-def leave_one_out_pool(parts: Parts, sample: Sample | None, prior: Prior, start: Pool | None) -> Pool:
-    """The weights of the parts and the offsets of the classes that predict left-out rows best.
-
-    Without rows they are those of ``start``.
-    """
-    if sample is None:
-        assert start is not None
-        return start
+def leave_one_out_pool(parts: Parts, sample: Sample, prior: Prior, start: Pool | None) -> Pool:
+    """The weights of the parts and the offsets of the classes that predict left-out rows best."""
     likelihood = left_out_likelihood(parts, sample, prior)
     with blas_threads_for(likelihood.n_components):
         return learn(likelihood, prior, start)
@@ -84,7 +99,8 @@ def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihoo
     return Likelihood.weighing(scores, base, sample.labels, sample.representative_weights)
 
 
-def blocks(n_rows: int, scores_a_row: int) -> list[slice]:
-    """Runs of rows whose scores are computed together."""
-    size = max(64, _BLOCK_SCORES // scores_a_row)
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+def _as_pool(start: Combination | None) -> Pool | None:
+    if start is None:
+        return None
+    of_estimates = np.empty(0) if start.estimate_weights is None else start.estimate_weights
+    return Pool(np.concatenate([len(of_estimates) * of_estimates, start.table_weights]), start.offsets)

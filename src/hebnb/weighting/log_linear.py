@@ -8,7 +8,7 @@ and Newton's method solves it in a few steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -190,12 +190,6 @@ class Pool:
     offsets: FloatArray
     precision: float = np.nan
     log_loss: float = np.nan
-
-    def among(self, places: IntArray, n_classes: int) -> Pool:
-        """The same for more classes, among which these have those places."""
-        offsets = np.zeros(n_classes)
-        offsets[places] = self.offsets
-        return replace(self, offsets=offsets)
 
 
 def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Pool:

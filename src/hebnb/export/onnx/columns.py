@@ -10,7 +10,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Column, Name
-from hebnb.columns.vocabulary import Bins, Categories, Feature
+from hebnb.columns.kinds import Kind
 from hebnb.export.onnx.graph import ML, Graph, text_of, texts_of
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 
@@ -29,6 +29,10 @@ class Port(Protocol):
     def gap(self) -> str | int | float:
         """What stands for a missing value."""
 
+    @property
+    def unit(self) -> str | None:
+        """What numbers are, where that is not plain."""
+
     def feed(self, column: Column, codes: IntArray) -> Array:
         """The tensor for a column that hebnb has read and encoded."""
 
@@ -44,14 +48,15 @@ class Tokens:
     """
 
     kind: str
-    feature: Categories
     tokens: list[Any]
+    gap_code: int | None
     gap: str | int
     unseen: str | int
+    unit: str | None = None
 
     def feed(self, column: Column, codes: IntArray) -> Array:
         """The token of every row."""
-        gaps = [self.gap] * self.feature.missing
+        gaps = [] if self.gap_code is None else [self.gap]
         by_code = np.array([*self.tokens, *gaps, self.unseen], dtype=object if self.kind == "string" else self.kind)
         found = by_code.take(codes)
         found[column.levels.codes < 0] = self.gap
@@ -59,62 +64,99 @@ class Tokens:
 
     def codes(self, graph: Graph, values: str) -> str:
         """Look the tokens up."""
-        silent = self.feature.size
-        found = [*range(len(self.tokens)), silent - self.feature.missing, silent]
+        silent = len(self.tokens) + (self.gap_code is not None)
+        found = [*range(len(self.tokens)), silent if self.gap_code is None else self.gap_code, silent]
         attributes: dict[str, Any] = {"values_int64s": found, "default_int64": silent}
         attributes[f"keys_{self.kind}s"] = [*self.tokens, self.gap, self.unseen]
         return graph.apply("LabelEncoder", values, domain=ML, **attributes)
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Bins, or categories that are floats, found by binary search; NaN is a gap."""
+class Floats:
+    """Categories that are floats, found by binary search and met exactly; NaN is a gap."""
 
-    feature: Feature
+    values: FloatArray
+    gap_code: int | None
+    kind: str = "double"
+    gap: float = np.nan
+    unit: str | None = None
+
+    def feed(self, column: Column, codes: IntArray) -> Array:
+        """The number of every row."""
+        gaps = [] if self.gap_code is None else [self.gap]
+        # No column holds infinity, so it stands for what is not a category.
+        found: FloatArray = np.concatenate([self.values, gaps, [np.inf]]).take(codes)
+        return np.where(column.levels.codes < 0, self.gap, found)
+
+    def codes(self, graph: Graph, values: str) -> str:
+        """Count the categories below, and compare with the next."""
+        silent = len(self.values) + (self.gap_code is not None)
+        below = _number_below(graph, self.values, values)
+        nearest = graph.apply("Gather", graph.constant(np.append(self.values, np.nan)), below)
+        found = graph.apply("Where", graph.apply("Equal", nearest, values), below, graph.constant(silent))
+        return _with_gap(graph, values, found, silent if self.gap_code is None else self.gap_code)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Numbers that are cut; NaN is a gap."""
+
+    edges: FloatArray
+    gap_code: int | None
+    unit: str | None = None
     kind: str = "double"
     gap: float = np.nan
 
     def feed(self, column: Column, codes: IntArray) -> Array:
         """The number of every row."""
-        if isinstance(self.feature, Bins):
-            return column.numbers
-        gaps = [self.gap] * self.feature.missing
-        # No column holds infinity, so it stands for what is not a category.
-        found: FloatArray = np.concatenate([self.feature.values, gaps, [np.inf]]).take(codes)
-        return np.where(column.levels.codes < 0, self.gap, found)
+        return column.numbers
 
     def codes(self, graph: Graph, values: str) -> str:
-        """Count the edges, or the categories, below; a category must be met exactly."""
-        silent = graph.constant(self.feature.size)
-        if isinstance(self.feature, Bins):
-            found = _number_below(graph, self.feature.edges, values)
-        else:
-            below = _number_below(graph, self.feature.values, values)
-            nearest = graph.apply("Gather", graph.constant(np.append(self.feature.values, np.nan)), below)
-            found = graph.apply("Where", graph.apply("Equal", nearest, values), below, silent)
-        missing = graph.constant(self.feature.size - self.feature.missing)
-        return graph.apply("Where", graph.apply("IsNaN", values), missing, found)
+        """Count the edges below."""
+        silent = len(self.edges) + 1
+        found = _number_below(graph, self.edges, values)
+        return _with_gap(graph, values, found, silent if self.gap_code is None else self.gap_code)
 
 
-def port(name: Name, feature: Feature) -> Port:
+def _with_gap(graph: Graph, values: str, codes: str, of_gap: int) -> str:
+    return graph.apply("Where", graph.apply("IsNaN", values), graph.constant(of_gap), codes)
+
+
+@dataclass(frozen=True)
+class _Ports:
+    """Makes the port of a column."""
+
+    name: Name
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> Port:
+        """Numbers that are cut."""
+        return Steps(edges, gap, "microseconds since 1970" if of_times else None)
+
+    def lookup(self, values: Array, gap: int | None) -> Port:
+        """Numbers or tokens."""
+        if values.dtype.kind == "f":
+            return Floats(values, gap)
+        known = values.tolist()
+        if values.dtype.kind in "bi" or (values.dtype.kind == "u" and max(known, default=0) <= _INT64.max):
+            whole = [int(value) for value in known]
+            taken = set(whole)
+            free = (number for number in range(_INT64.min, _INT64.max) if number not in taken)
+            return Tokens("int64", whole, gap, next(free), next(free))
+        texts = texts_of(known, errors.column(self.name))
+        token = "" if "" not in texts else _free_text("<missing>", texts)
+        return Tokens("string", texts, gap, token, _free_text("<unseen>", [*texts, token]))
+
+
+def port(name: Name, kind: Kind) -> Port:
     """How a feature's column enters the graph.
 
     Examples
     --------
+    >>> from hebnb.columns.kinds import Categories
     >>> port("colour", Categories(np.array(["", "red"], dtype=object), missing=True)).gap
     '<missing>'
     """
-    if isinstance(feature, Bins) or feature.values.dtype.kind == "f":
-        return Numbers(feature)
-    values = feature.values.tolist()
-    if feature.values.dtype.kind in "bi" or (feature.values.dtype.kind == "u" and max(values, default=0) <= _INT64.max):
-        whole = [int(value) for value in values]
-        taken = set(whole)
-        free = (number for number in range(_INT64.min, _INT64.max) if number not in taken)
-        return Tokens("int64", feature, whole, next(free), next(free))
-    texts = texts_of(values, errors.column(name))
-    gap = "" if "" not in texts else _free_text("<missing>", texts)
-    return Tokens("string", feature, texts, gap, _free_text("<unseen>", [*texts, gap]))
+    return kind.computed_by(_Ports(name))
 
 
 def input_names(names: Sequence[Name]) -> list[str]:

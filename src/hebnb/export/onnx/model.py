@@ -6,17 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from hebnb.columns.vocabulary import Bins
 from hebnb.errors import InputError, ParameterError
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.rows import checked_table
 from hebnb.export.onnx.columns import LABEL, PROBABILITIES, Port, input_names, port
 from hebnb.export.onnx.graph import Graph, import_onnx, texts_of
-from hebnb.export.onnx.scores import aode_scores, check_size, naive_bayes_scores
+from hebnb.export.onnx.scores import check_size, scores
 from hebnb.foundation.arrays import Array
-from hebnb.scores.tables import TIE
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.scores.lookups import TIE
+from hebnb.scores.score_tables import ScoreTables
 from hebnb.version import __version__
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ __all__ = ["onnx_inputs", "to_onnx"]
 _MOST_BYTES = 2**31 - 1
 
 
-def to_onnx(model: NaiveBayes | AODE) -> onnx.ModelProto:
+def to_onnx(model: CategoricalClassifier) -> onnx.ModelProto:
     """A fitted model as an ONNX graph that gives the same probabilities.
 
     Every column is an input of shape ``[rows]`` under its own name: text as strings, integers and booleans as int64,
@@ -45,7 +44,7 @@ def to_onnx(model: NaiveBayes | AODE) -> onnx.ModelProto:
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
         A fitted model. Its tables may have 2²⁶ cells (half a gigabyte): classes × categories for every feature, and for
         AODE also classes × categories of a parent × categories of its children.
 
@@ -70,17 +69,17 @@ def to_onnx(model: NaiveBayes | AODE) -> onnx.ModelProto:
     {'column': '0', 'input': '0', 'type': 'string', 'gap': ''}
     """
     import_onnx()
-    _check_model(model)
-    check_size(model)
-    ports, inputs = _ports(model), input_names(model.counts_.vocabulary.names)
+    tables = _score_tables(model)
+    check_size(tables)
+    ports, inputs = _ports(tables), input_names(tables.counts.vocabulary.names)
     graph = Graph([*inputs, LABEL, PROBABILITIES])
     codes = [column.codes(graph, name) for column, name in zip(ports, inputs, strict=True)]
-    scores = aode_scores(graph, model, codes) if isinstance(model, AODE) else naive_bayes_scores(graph, model, codes)
-    graph.apply("Softmax", scores, axis=1, output=PROBABILITIES)
-    labels = _labels(model)
-    greatest = graph.apply("ReduceMax", scores, axes=[1], keepdims=1)
+    summed = scores(graph, tables, codes)
+    graph.apply("Softmax", summed, axis=1, output=PROBABILITIES)
+    labels = _labels(tables)
+    greatest = graph.apply("ReduceMax", summed, axes=[1], keepdims=1)
     least = graph.apply("Sub", greatest, graph.constant(TIE))
-    is_best = graph.apply("Cast", graph.apply("GreaterOrEqual", scores, least), to=graph.onnx.TensorProto.INT64)
+    is_best = graph.apply("Cast", graph.apply("GreaterOrEqual", summed, least), to=graph.onnx.TensorProto.INT64)
     best = graph.apply("ArgMax", is_best, axis=1, keepdims=0)  # the first of equals
     graph.apply("Gather", graph.constant(labels), best, output=LABEL)
     kind = "string" if labels.dtype == object else labels.dtype.name
@@ -90,12 +89,12 @@ def to_onnx(model: NaiveBayes | AODE) -> onnx.ModelProto:
         producer_name="hebnb",
         producer_version=__version__,
     )
-    made.metadata_props.add(key="hebnb", value=json.dumps(_description(model, ports, inputs, labels)))
+    made.metadata_props.add(key="hebnb", value=json.dumps(_description(type(model).__name__, tables, ports, inputs)))
     _check_bytes(made.ByteSize())
     return made
 
 
-def onnx_inputs(model: NaiveBayes | AODE, X: Any) -> dict[str, Array]:
+def onnx_inputs(model: CategoricalClassifier, X: Any) -> dict[str, Array]:
     """What to feed a session that runs the graph of a model, for the rows of a table.
 
     The values are read as ``model.predict_proba`` reads them, so that both mean the same by a gap, by ``1.0`` where
@@ -103,7 +102,7 @@ def onnx_inputs(model: NaiveBayes | AODE, X: Any) -> dict[str, Array]:
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
         The fitted model that the graph was made of.
     X : table or array of shape (S, F)
         A pandas, Polars or PyArrow table, or an array, with the columns of fit.
@@ -129,27 +128,27 @@ def onnx_inputs(model: NaiveBayes | AODE, X: Any) -> dict[str, Array]:
         session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
         labels, probabilities = session.run(None, onnx_inputs(model, X))
     """
-    _check_model(model)
-    table = model._checked(X)
-    vocabulary = model.counts_.vocabulary
-    columns = zip(input_names(vocabulary.names), _ports(model), table.columns, vocabulary.encode(table), strict=True)
+    scores = _score_tables(model)
+    table = checked_table(model, X, scores)
+    vocabulary = scores.counts.vocabulary
+    columns = zip(input_names(vocabulary.names), _ports(scores), table.columns, vocabulary.encode(table), strict=True)
     return {name: column_port.feed(column, code) for name, column_port, column, code in columns}
 
 
-def _check_model(model: Any) -> None:
-    if not isinstance(model, NaiveBayes | AODE):
-        raise ParameterError(f"A {type(model).__name__} has no ONNX graph.", "Pass a fitted NaiveBayes or AODE.")
-    check_is_fitted(model)
+def _score_tables(model: Any) -> ScoreTables:
+    if not isinstance(model, CategoricalClassifier):
+        raise ParameterError(f"A {type(model).__name__} has no ONNX graph.", "Pass a fitted classifier of hebnb.")
+    return model.score_tables_
 
 
-def _ports(model: NaiveBayes | AODE) -> list[Port]:
-    vocabulary = model.counts_.vocabulary
+def _ports(model: ScoreTables) -> list[Port]:
+    vocabulary = model.counts.vocabulary
     return list(map(port, vocabulary.names, vocabulary.features))
 
 
-def _labels(model: NaiveBayes | AODE) -> Array:
+def _labels(model: ScoreTables) -> Array:
     """The classes as numbers or booleans if that is what they are, and else as text."""
-    classes = model.classes_
+    classes = model.counts.classes.values
     if classes.dtype.kind in "biuf":
         return classes
     return np.array(texts_of(classes.tolist(), "Classes"), dtype=object)
@@ -164,19 +163,11 @@ def _check_bytes(size: int) -> None:
         )
 
 
-def _description(model: NaiveBayes | AODE, ports: list[Port], inputs: list[str], labels: Array) -> dict[str, Any]:
+def _description(name: str, model: ScoreTables, ports: list[Port], inputs: list[str]) -> dict[str, Any]:
     """What a reader of the file has to know, as JSON has it."""
-    vocabulary = model.counts_.vocabulary
     features = []
-    for name, feature, column, input_name in zip(vocabulary.names, vocabulary.features, ports, inputs, strict=True):
+    for column_name, column, input_name in zip(model.counts.vocabulary.names, ports, inputs, strict=True):
         gap = "NaN" if column.kind == "double" else column.gap
-        entry = {"column": str(name), "input": input_name, "type": column.kind, "gap": gap}
-        if isinstance(feature, Bins) and feature.of_times:
-            entry["unit"] = "microseconds since 1970"
-        features.append(entry)
-    return {
-        "version": __version__,
-        "model": type(model).__name__,
-        "classes": labels.tolist(),
-        "features": features,
-    }
+        entry = {"column": str(column_name), "input": input_name, "type": column.kind, "gap": gap}
+        features.append(entry | ({"unit": column.unit} if column.unit else {}))
+    return {"version": __version__, "model": name, "classes": _labels(model).tolist(), "features": features}

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from hebnb.engines.backends.duckdb import is_nan
+
 # Rows of constants a statement or a VALUES has at most; Snowflake takes 16,384.
 _INSERTED, _LISTED = 1_000, 10_000
 # exp of less than this is an error in PostgreSQL, and nothing beside 1 anywhere.
@@ -97,7 +99,7 @@ class Dialect:
         if kind == "double":  # an exponent makes a float of it, and repr has the digits that tell it from any other
             text = repr(float(value))
             return self.number.format(text if "e" in text else f"{text}e0")
-        return f"CAST('{_plain(value)}' AS {self.types[kind]})"
+        return f"CAST('{_iso_text(value)}' AS {self.types[kind]})"
 
     def double(self, value: float) -> str:
         """A float anywhere in a query."""
@@ -112,7 +114,7 @@ class Dialect:
         return self.null_if_nan.format(value=expression, double=self.types["double"])
 
 
-def _plain(value: Any) -> str:
+def _iso_text(value: Any) -> str:
     """A time or a decimal as ISO text, in UTC if it has a zone."""
     if isinstance(value, dt.datetime):
         if value.tzinfo is not None:
@@ -141,8 +143,7 @@ DIALECTS = {
         _types(),
         string_escapes=_escapes(("'", "''")),
         name_escapes=_DOUBLED,
-        # As text, since what a Parquet file declares as its greatest number is taken to rule NaN out.
-        null_if_nan="CASE WHEN CAST({value} AS VARCHAR) IN ('nan', '-nan') THEN NULL ELSE {value} END",
+        null_if_nan=f"CASE WHEN {is_nan('{value}')} THEN NULL ELSE {{value}} END",
         barrier="AS MATERIALIZED",
     ),
     "postgres": Dialect(

@@ -1,4 +1,4 @@
-"""AODE in SQL: rows as lines of (row, value), joined with themselves to pairs, and added up again.
+"""Estimates in SQL: rows as lines of (row, value), joined with themselves to pairs, and added up again.
 
 Rows with the same values of all features have the same scores, so what is taken apart are the distinct combinations.
 A combination is known by its positions written one after the other, which, unlike a number given to a row, is the
@@ -15,10 +15,13 @@ import numpy as np
 from hebnb.errors import InputError
 from hebnb.export.sql.dialect import LEAST_POWER, Query
 from hebnb.export.sql.keys import Keys
-from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
-from hebnb.scores.pair_tables import Directed, SparseChildScores, sparse_scores
-from hebnb.scores.tables import ScoreTable, scores_by_code
-from hebnb.structures.aode import AODE
+from hebnb.export.sql.sums import place_of_value
+from hebnb.foundation.arrays import BoolArray
+from hebnb.scores.estimates import Estimates
+from hebnb.scores.pair_tables import SparsePairTables, sparse_scores
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import every_combination
+from hebnb.smoothing.smoothers import prior_means
 
 # Most pairs of values, and pairs of a value and a child, in a query.
 _MOST_PAIRS = 200_000
@@ -26,13 +29,13 @@ _SWITCHES = ("conditioned", "unconditioned")
 _PARENT = "{a}.{same}, {a}.{position}, {given}.{weight}"
 
 
-def add_aode_scores(query: Query, model: AODE, columns: list[Keys]) -> list[str]:
+def add_scores_of_estimates(query: Query, model: ScoreTables, columns: list[Keys]) -> list[str]:
     """Steps to the score of every class; the columns that they leave beside those of the table."""
     made = _add_combinations(query, columns, model)
-    classes = range(model.counts_.classes.size)
+    classes = range(model.n_classes)
     _add_values(query, model)
     steps = ["pooled", "alone"] if _add_estimates(query, model) else ["alone"]
-    put_together = _mean if model._weighted_marginals is None else _product
+    put_together = _mean if model.is_mean else _product
     scores = ",\n".join(
         query.write("{sum} AS {score_c}", c, sum=put_together(query, model, c, "pooled" in steps)) for c in classes
     )
@@ -43,13 +46,13 @@ def add_aode_scores(query: Query, model: AODE, columns: list[Keys]) -> list[str]
     return [*made, *(f"score_{c}" for c in classes)]
 
 
-def _add_combinations(query: Query, columns: list[Keys], model: AODE) -> list[str]:
+def _add_combinations(query: Query, columns: list[Keys], model: ScoreTables) -> list[str]:
     """The table with the position of every value, and the combinations that occur, one value a line."""
     names = [f"position_{f}" for f in range(len(columns))]
     positions, joins = zip(
         *(
-            _position(query, f, keys, start)
-            for f, (keys, start) in enumerate(zip(columns, model.counts_.layout.starts.tolist(), strict=False))
+            place_of_value(query, f, keys, start)
+            for f, (keys, start) in enumerate(zip(columns, _estimates(model).layout.starts.tolist(), strict=False))
         ),
         strict=True,
     )
@@ -70,30 +73,16 @@ def _add_combinations(query: Query, columns: list[Keys], model: AODE) -> list[st
     return [*names, "same"]
 
 
-def _position(query: Query, f: int, keys: Keys, start: int) -> tuple[str, str]:
-    """The position of a row's value as an expression, NULL where it is unknown; the join that it needs."""
-    mine = query.own(f"key_{f}")
-    if keys.is_code:
-        return f"{mine} + {start}", ""
-    found, join = "NULL", ""
-    if keys.keys:
-        rows = ([key, start + code] for code, key in zip(keys.codes, keys.keys, strict=True))
-        query.add_table(f"f{f}", {"key": keys.kind, "position": "integer"}, rows)
-        found, join = query.write("{f}.{position}", f=query.own(f"f{f}")), query.join_key(f)
-    if keys.gap is not None:
-        found = f"CASE WHEN {mine} IS NULL THEN {start + keys.gap} ELSE {found} END"
-    return found, join
-
-
-def _add_values(query: Query, model: AODE) -> None:
+def _add_values(query: Query, model: ScoreTables) -> None:
     """What every known value of a combination adds by itself, and the sums of that: naive Bayes."""
-    layout, n_classes = model.counts_.layout, model.counts_.classes.size
-    tables = {"alone": model._marginals}
-    if model._weighted_marginals is not None:
-        tables["factor"] = model._weighted_marginals
-    numbers = [f"{part}_{c}" for part in tables for c in range(n_classes)]
-    parts = np.hstack([_by_position(scores, layout.sizes.tolist(), n_classes) for scores in tables.values()])
-    mean = np.concatenate(model.prior_mean_)
+    layout, n_classes = _estimates(model).layout, model.n_classes
+    weights = {"alone": np.ones(len(model.tables))}
+    if not model.is_mean:
+        weights["factor"] = model.combination.table_weights
+    numbers = [f"{part}_{c}" for part in weights for c in range(n_classes)]
+    alone = [every_combination(table, layout.sizes)[:-1] for table in model.tables]
+    parts = np.hstack([np.concatenate([w * own for w, own in zip(ws, alone, strict=True)]) for ws in weights.values()])
+    mean = np.concatenate(prior_means(model.counts, model.rule))
     query.add_table(
         "values",
         {"position": "integer", "feature": "integer", "log_mean": "double"} | dict.fromkeys(numbers, "double"),
@@ -107,32 +96,27 @@ def _add_values(query: Query, model: AODE) -> None:
     query.add_step("alone", "SELECT {same}, {sums}\nFROM {known}\nGROUP BY {same}", sums=sums)
 
 
-def _by_position(tables: tuple[ScoreTable, ...], sizes: list[int], n_classes: int) -> FloatArray:
-    """What the value at every position adds to every class, of shape (W, C)."""
-    parts = [scores_by_code(table, size, n_classes)[:-1] for table, size in zip(tables, sizes, strict=True)]
-    return np.concatenate(parts)
-
-
-def _add_estimates(query: Query, model: AODE) -> bool:
+def _add_estimates(query: Query, model: ScoreTables) -> bool:
     """The estimates of the parents in effect, put together; whether there are any.
 
     A pair that never met has a part of the parent's value and child feature, ``given``, and a part of the child's
     value; ``excess`` is what those that met have on top. So no table grows with values × values.
     """
-    used = ~np.isnan(model.concentration_[0])
-    scores = sparse_scores(Directed.of(model.counts_, used), np.concatenate(model.prior_mean_), model.concentration_)
-    met = _met(model, scores)
-    acting = model._may_be_parent[:-1] & np.isin(model.counts_.layout.feature, model.parents_)
-    pairs = len(met) + int(acting.sum()) * len(used)
+    estimates = _estimates(model)
+    used, mean = estimates.used, np.concatenate(prior_means(model.counts, model.rule))
+    scores = sparse_scores(estimates.directed, mean, estimates.concentration)
+    excess = list(_excess(estimates, scores))
+    acting = estimates.may_be_parent[:-1] & np.isin(estimates.layout.feature, estimates.parents)
+    pairs = len(excess) + int(acting.sum()) * len(used)
     if pairs > _MOST_PAIRS:
         raise InputError(
-            f"AODE has {pairs:,} pairs of values, and SQL is made for up to {_MOST_PAIRS:,}.",
+            f"The model has {pairs:,} pairs of values, and SQL is made for up to {_MOST_PAIRS:,}.",
             "Lower max_parent_categories, export to ONNX, or use NaiveBayes.",
         )
-    given, excess = list(_given(model, scores, used, acting)), list(_excess(model, scores, met))
+    given = list(_given(model, scores, used, acting))
     if not given:
         return False
-    classes = range(model.counts_.classes.size)
+    classes = range(model.n_classes)
     numbers = {f"score_{c}": "double" for c in classes}
     pair = {"parent": "integer", "child": "integer"}
     query.add_table("given", pair | dict.fromkeys(("weight", *_SWITCHES), "double") | numbers, given)
@@ -150,44 +134,42 @@ def _add_estimates(query: Query, model: AODE) -> bool:
         f"SELECT {_PARENT},\n{{sums}}\nFROM {source}\nGROUP BY {_PARENT}",
         sums=query.each(classes, f"SUM({part}) AS {{estimate_c}}"),
     )
-    (_pool_mean if model._weighted_marginals is None else _pool_product)(query, classes)
+    (_pool_mean if model.is_mean else _pool_product)(query, classes)
     return True
 
 
-def _given(model: AODE, scores: SparseChildScores, used: BoolArray, acting: BoolArray) -> Iterator[list[Any]]:
+def _given(model: ScoreTables, scores: SparsePairTables, used: BoolArray, acting: BoolArray) -> Iterator[list[Any]]:
     """For values that act as parents, and every child: the part of the child's score that its value has no share in.
 
     With 1 or 0 for whether the prior mean of that value belongs to it, and whether its naive Bayes factor does. Its
     own child a value is with log P(class, value).
     """
-    layout, weights = model.counts_.layout, dict(zip(model.parents_.tolist(), _parent_weights(model), strict=True))
-    nothing = np.zeros(model.counts_.classes.size)
+    estimates, weights = _estimates(model), dict(zip(model.parents.tolist(), _parent_weights(model), strict=True))
+    nothing = np.zeros(model.n_classes)
     for p in np.flatnonzero(acting).tolist():
-        i = int(layout.feature[p])
+        i = int(estimates.layout.feature[p])
         for j, conditioned in enumerate(used[i].tolist()):
-            apart = model._log_joint[:, p] if i == j else nothing
+            apart = estimates.log_joint[:, p] if i == j else nothing
             part = scores.of_parent_value[:, p, j] if conditioned else apart
             yield [p, j, weights[i], conditioned, not conditioned and i != j, *part.tolist()]
 
 
-def _parent_weights(model: AODE) -> list[float]:
-    pooled = model._weighted_marginals is not None
-    weights: list[float] = (model.parent_weights_ if pooled else np.ones(len(model.parents_))).tolist()
-    return weights
+def _parent_weights(model: ScoreTables) -> list[float]:
+    weights = model.combination.estimate_weights
+    return np.ones(len(model.parents)).tolist() if weights is None else weights.tolist()
 
 
-def _met(model: AODE, scores: SparseChildScores) -> IntArray:
-    """The keys of pairs of values that met in some class, the first of which may be a parent."""
-    keys = np.unique(np.concatenate([cells.keys for cells in scores.excess]))
-    met: IntArray = keys[model._may_be_parent[keys // model.counts_.layout.width]]
-    return met
+def _excess(estimates: Estimates, scores: SparsePairTables) -> Iterator[list[Any]]:
+    """Pairs of values that met in some class, the first of which may be a parent, and what that adds."""
+    parents, children, numbers = scores.excess.by_pair()
+    kept = np.flatnonzero(estimates.may_be_parent[parents])
+    for parent, child, own in zip(parents[kept].tolist(), children[kept].tolist(), numbers[kept].tolist(), strict=True):
+        yield [parent, child, *own]
 
 
-def _excess(model: AODE, scores: SparseChildScores, keys: IntArray) -> Iterator[list[Any]]:
-    """Pairs of values that met, and what that adds."""
-    width = model.counts_.layout.width
-    for key, *parts in zip(keys.tolist(), *(cells.at(keys).tolist() for cells in scores.excess), strict=True):
-        yield [*divmod(key, width), *parts]
+def _estimates(model: ScoreTables) -> Estimates:
+    assert model.estimates is not None
+    return model.estimates
 
 
 def _pool_mean(query: Query, classes: range) -> None:
@@ -210,15 +192,15 @@ def _pool_product(query: Query, classes: range) -> None:
     )
 
 
-def _mean(query: Query, model: AODE, c: int, has_estimates: bool) -> str:
+def _mean(query: Query, model: ScoreTables, c: int, has_estimates: bool) -> str:
     """The score of a class: of the parents, or where none is in effect of naive Bayes."""
     alone = _naive_bayes(query, model, c)
     return query.write("COALESCE({pooled}.{pooled_c}, {alone})", c, alone=alone) if has_estimates else alone
 
 
-def _product(query: Query, model: AODE, c: int, has_estimates: bool) -> str:
+def _product(query: Query, model: ScoreTables, c: int, has_estimates: bool) -> str:
     """The score of a class: the weighted sum, in which naive Bayes stands in for parents that are not in effect."""
-    offset = model.class_offsets_[c] + (0.0 if len(model.parents_) else model.class_log_prior_[c])
+    offset = float(model.start[c])
     score, weight = "{offset} + COALESCE({alone}.{factor_c}, 0)", "{weight}"
     if has_estimates:
         score += " + COALESCE({pooled}.{pooled_c}, 0)"
@@ -227,11 +209,11 @@ def _product(query: Query, model: AODE, c: int, has_estimates: bool) -> str:
         f"{score} + ({weight}) * ({{naive_bayes}})",
         c,
         offset=query.dialect.double(offset),
-        weight=query.dialect.double(float(model.parent_weights_.sum())),
+        weight=query.dialect.double(model.combination.weight_of_prior()),
         naive_bayes=_naive_bayes(query, model, c),
     )
 
 
-def _naive_bayes(query: Query, model: AODE, c: int) -> str:
-    prior = query.dialect.double(model.class_log_prior_[c])
+def _naive_bayes(query: Query, model: ScoreTables, c: int) -> str:
+    prior = query.dialect.double(model.log_prior[c])
     return query.write("{prior} + COALESCE({alone}.{alone_c}, 0)", c, prior=prior)

@@ -13,9 +13,10 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Name
-from hebnb.columns.vocabulary import Bins, Feature
+from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
 from hebnb.export.sql.dialect import Dialect
+from hebnb.foundation.arrays import Array, FloatArray
 
 # From here on two integers may be one float, and a row that is compared as float would find both.
 _EXACT = 1 << 53
@@ -50,25 +51,50 @@ class Keys:
     is_code: bool = False
 
     @classmethod
-    def of(cls, name: Name, feature: Feature, column: str, dialect: Dialect) -> Keys:
+    def of(cls, name: Name, kind: Kind, column: str, dialect: Dialect) -> Keys:
         """The keys of a feature, of which ``column`` is the column in the query."""
-        if isinstance(feature, Bins):
-            codes = list(range(feature.size))
-            return cls("integer", _bin_number(feature, column, dialect), codes, codes, None, is_code=True)
-        kind = kind_of(feature.values.tolist(), errors.column(name))
-        if feature.values.dtype.kind == "f":  # also where all were gaps, of which NaN is one
+        return kind.computed_by(_ColumnKeys(name, column, dialect))
+
+
+@dataclass(frozen=True)
+class _ColumnKeys:
+    """Makes the keys of a column of a query."""
+
+    name: Name
+    column: str
+    dialect: Dialect
+
+    def lookup(self, values: Array, gap: int | None) -> Keys:
+        """The value itself."""
+        kind = kind_of(values.tolist(), errors.column(self.name))
+        if values.dtype.kind == "f":  # also where all were gaps, of which NaN is one
             kind = "double"
-        if feature.values.size and kind not in dialect.types:
+        if values.size and kind not in self.dialect.types:
             raise InputError(
-                f"{errors.column(name)}: this dialect has no type for its values ({kind}).", "Convert it to text."
+                f"{errors.column(self.name)}: this dialect has no type for its values ({kind}).", "Convert it to text."
             )
         pairs = [
             (code, value)
-            for code, value in enumerate(feature.values.tolist())
-            if kind != "text" or dialect.can_hold(value)
+            for code, value in enumerate(values.tolist())
+            if kind != "text" or self.dialect.can_hold(value)
         ]
-        gap = len(feature.values) if feature.missing else None
-        return cls(kind, _value(column, kind, dialect), [code for code, _ in pairs], [key for _, key in pairs], gap)
+        value = _value(self.column, kind, self.dialect)
+        return Keys(kind, value, [code for code, _ in pairs], [key for _, key in pairs], gap)
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> Keys:
+        """The number of the bin: that of the first edge which is not below the value."""
+        dialect, kind = self.dialect, "timestamp" if of_times else "double"
+        value = dialect.cast(self.column, kind)
+        ends = map(_time, edges) if of_times else edges.tolist()
+        steps = [
+            f"WHEN {value} <= {dialect.cast(dialect.constant(kind, edge), kind)} THEN {code}"
+            for code, edge in enumerate(ends)
+        ]
+        known = value if of_times else dialect.without_nan(value)
+        of_gap = "NULL" if gap is None else gap
+        number = f"CASE WHEN {known} IS NULL THEN {of_gap} {' '.join(steps)} ELSE {len(edges)} END"
+        codes = list(range(len(edges) + 1)) + ([] if gap is None else [gap])
+        return Keys("integer", number, codes, codes, None, is_code=True)
 
 
 def kind_of(values: list[Any], where: str) -> str:
@@ -120,20 +146,6 @@ def _value(column: str, kind: str, dialect: Dialect) -> str:
     if kind == "decimal":
         return dialect.cast(dialect.without_nan(column), "decimal")
     return column
-
-
-def _bin_number(feature: Bins, column: str, dialect: Dialect) -> str:
-    """A staircase: the first edge that is not below the value has the number of its bin."""
-    kind = "timestamp" if feature.of_times else "double"
-    value = dialect.cast(column, kind)
-    edges = map(_time, feature.edges) if feature.of_times else feature.edges.tolist()
-    steps = [
-        f"WHEN {value} <= {dialect.cast(dialect.constant(kind, edge), kind)} THEN {code}"
-        for code, edge in enumerate(edges)
-    ]
-    gap = feature.size - 1 if feature.missing else "NULL"
-    known = value if feature.of_times else dialect.without_nan(value)
-    return f"CASE WHEN {known} IS NULL THEN {gap} {' '.join(steps)} ELSE {len(feature.edges)} END"
 
 
 def _time(microseconds: float) -> Any:

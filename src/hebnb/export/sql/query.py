@@ -6,20 +6,17 @@ import re
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from hebnb import errors
 from hebnb.errors import InputError, ParameterError
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.export.sql.dialect import DIALECTS, LEAST_POWER, Query
-from hebnb.export.sql.estimates import add_aode_scores
+from hebnb.export.sql.estimates import add_scores_of_estimates
 from hebnb.export.sql.keys import Keys, kind_of
-from hebnb.foundation.arrays import FloatArray
-from hebnb.scores.tables import TIE, scores_by_code
-from hebnb.structures.aode import AODE
-from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.export.sql.sums import add_sums
+from hebnb.scores.lookups import TIE
+from hebnb.scores.score_tables import ScoreTables
 
-# Joins in a step.
-_JOINED = 16
 # Most numbers in a query: about 200 MB of text.
 _MOST_NUMBERS = 10_000_000
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,30}")
@@ -28,7 +25,7 @@ _NAME_PART = re.compile(r'"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`]+)')
 
 
 def to_sql(
-    model: NaiveBayes | AODE,
+    model: CategoricalClassifier,
     dialect: str = "duckdb",
     *,
     table: str = "rows",
@@ -44,7 +41,7 @@ def to_sql(
 
     Parameters
     ----------
-    model : NaiveBayes or AODE
+    model : classifier
         A fitted model.
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark"}, default="duckdb"
         Spark is Spark 4, or Databricks.
@@ -94,28 +91,28 @@ def to_sql(
         raise errors.unknown_name("dialect", dialect, list(DIALECTS))
     if not _PLAIN_NAME.fullmatch(prefix):
         raise ParameterError(f"prefix={prefix!r} must be a short name of ASCII letters, digits and underscores.")
-    check_is_fitted(model)
+    scores = model.score_tables_
     query = Query(DIALECTS[dialect], prefix)
-    columns = _columns(model, query, dialect)
-    labels = _label_constants(model, query)
+    columns = _columns(scores, query, dialect)
+    labels = _label_constants(scores, query)
     # A class that is given no chance has no score: its logarithm would not be a number of SQL.
-    possible = np.flatnonzero(np.isfinite(model.class_log_prior_)).tolist()
+    possible = np.flatnonzero(np.isfinite(scores.log_prior)).tolist()
     read = [query.carried(), *(f"{keys.value} AS {query.own(f'key_{f}')}" for f, keys in enumerate(columns))]
     query.add_step(
         "read", "SELECT {all}\nFROM {table} AS {rows}", all=",\n".join(read), table=_table_name(table, query)
     )
     made = [f"key_{f}" for f in range(len(columns))]
-    if isinstance(model, AODE):
-        made += add_aode_scores(query, model, columns)
+    if len(scores.parents):
+        made += add_scores_of_estimates(query, scores, columns)
     else:
-        made += _add_naive_bayes_scores(query, model, columns, possible)
+        made += add_sums(query, scores, columns, possible)
     made += _add_probabilities(query, possible)
     outputs = [
         query.spread(made),
         _as(query, _prediction(query, labels, possible), "prediction"),
         *(
             _as(query, query.write("{power_c} / {total}", c) if c in possible else query.dialect.double(0.0), name)
-            for c, name in enumerate(_probability_names(model.classes_.tolist()))
+            for c, name in enumerate(_probability_names(scores.counts.classes.values.tolist()))
         ),
     ]
     select = ",\n".join(outputs)
@@ -124,49 +121,6 @@ def to_sql(
 
 def _as(query: Query, expression: str, name: str) -> str:
     return f"{expression} AS {query.dialect.name(name)}"
-
-
-def _add_naive_bayes_scores(query: Query, model: NaiveBayes, columns: list[Keys], possible: list[int]) -> list[str]:
-    """Steps to the score of every class, the log prior plus what all features add; the columns they make.
-
-    Some features a step: planners take a time that grows faster than the number of joins.
-    """
-    prior = model.class_log_prior_ + model.class_offsets_
-    sums, made = [query.dialect.double(prior[c]) for c in possible], []
-    before = query.own("read")
-    for start in range(0, len(columns), _JOINED):
-        joins = ""
-        for f, keys in enumerate(columns[start : start + _JOINED], start):
-            size = model.counts_.vocabulary.features[f].size
-            parts = scores_by_code(model._scores[f], size, len(prior))[:, possible]
-            join, added = _looked_up(query, f, keys, parts)
-            joins += join
-            sums = [f"{total} + {part}" for total, part in zip(sums, added, strict=True)]
-        is_last = start + _JOINED >= len(columns)
-        name, column = ("scores", "score") if is_last else (f"sums_{start}", f"sum_{start}")
-        written = ",\n".join(
-            f"{total} AS {query.own(f'{column}_{c}')}" for c, total in zip(possible, sums, strict=True)
-        )
-        select = "SELECT {before}.*,\n{sums}\nFROM {before}{joins}"
-        query.add_step(name, select, apart=not is_last, before=before, sums=written, joins=joins)
-        made += [f"{column}_{c}" for c in possible]
-        sums, before = [query.own(f"{column}_{c}") for c in possible], query.own(name)
-    return made
-
-
-def _looked_up(query: Query, f: int, keys: Keys, parts: FloatArray) -> tuple[str, list[str]]:
-    """What a feature adds to every class as expressions, and the join that they need."""
-    said = [(key, parts[code]) for code, key in zip(keys.codes, keys.keys, strict=True) if parts[code].any()]
-    found, join, lookup, classes = ["0"] * parts.shape[1], "", query.own(f"f{f}"), range(parts.shape[1])
-    if said:
-        names = {"key": keys.kind} | {f"part_{c}": "double" for c in classes}
-        query.add_table(f"f{f}", names, ([key, *part.tolist()] for key, part in said))
-        join = query.join_key(f)
-        found = [query.write("COALESCE({f}.{part_c}, 0)", c, f=lookup) for c in classes]
-    if keys.gap is not None and parts[keys.gap].any():
-        gap, key = map(query.dialect.double, parts[keys.gap]), query.own(f"key_{f}")
-        found = [f"CASE WHEN {key} IS NULL THEN {g} ELSE {part} END" for g, part in zip(gap, found, strict=True)]
-    return join, found
 
 
 def _add_probabilities(query: Query, possible: list[int]) -> list[str]:
@@ -197,8 +151,8 @@ def _prediction(query: Query, labels: tuple[str, list[str]], possible: list[int]
     return query.dialect.cast(f"CASE {cases} ELSE {constants[last]} END" if others else constants[last], kind)
 
 
-def _label_constants(model: NaiveBayes | AODE, query: Query) -> tuple[str, list[str]]:
-    labels = model.classes_.tolist()
+def _label_constants(model: ScoreTables, query: Query) -> tuple[str, list[str]]:
+    labels = model.counts.classes.values.tolist()
     kind = kind_of(labels, "Classes")
     if kind not in query.dialect.types or (kind == "text" and not all(map(query.dialect.can_hold, labels))):
         raise InputError("Classes: some labels have no match in this dialect.", "Rename them, and fit again.")
@@ -213,11 +167,11 @@ def _probability_names(labels: list[Any]) -> list[str]:
     return [f"proba_{c}" for c in range(len(texts))]
 
 
-def _columns(model: NaiveBayes | AODE, query: Query, dialect: str) -> list[Keys]:
+def _columns(model: ScoreTables, query: Query, dialect: str) -> list[Keys]:
     """How the columns of the table are read."""
-    vocabulary = model.counts_.vocabulary
+    vocabulary = model.counts.vocabulary
     names = [str(name) for name in vocabulary.names]
-    numbers = model.counts_.classes.size * int(model.counts_.sizes.sum())
+    numbers = model.n_classes * sum(table.n_cells for table in model.tables)
     if numbers > _MOST_NUMBERS:
         raise InputError(
             f"The score tables have {numbers:,} numbers, and SQL is made for up to {_MOST_NUMBERS:,}.",

@@ -1,0 +1,9 @@
+"""The kinds of features. A column belongs to the first kind in the table that claims it."""
+
+from hebnb.columns.kinds.base import MISSING_POLICIES, Coder, Kind, MissingPolicy
+from hebnb.columns.kinds.bins import Bins
+from hebnb.columns.kinds.categories import Categories
+
+KINDS: list[type[Kind]] = [Bins, Categories]
+
+__all__ = ["KINDS", "MISSING_POLICIES", "Bins", "Categories", "Coder", "Kind", "MissingPolicy"]

@@ -1,0 +1,212 @@
+"""Numbers cut into bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hebnb.columns.column import Column, Name
+from hebnb.columns.kinds.base import Coder, Kind, MissingPolicy, T_co, refuse_missing, warn_of_gaps, with_missing
+from hebnb.columns.kinds.categories import Categories
+from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from hebnb.columns.reading import Reading
+
+
+@dataclass(frozen=True, eq=False)
+class Bins(Kind):
+    """A numeric feature cut at ``edges``; an edge belongs to the bin below it, and the end bins are open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ages = Bins(np.array([18.0, 65.0]), missing=False)
+    >>> ages.encode(Column("age", np.array([-1.0, 18.0, 40.0, 99.0, np.nan])))
+    array([0, 0, 1, 2, 3])
+    >>> ages.labels
+    array(['≤ 18', '18 – 65', '> 65'], dtype=object)
+    """
+
+    edges: FloatArray
+    missing: bool
+    of_times: bool = False
+    name: ClassVar[str] = "bins"
+
+    @classmethod
+    def claims(cls, column: Any, reading: Reading) -> bool:
+        """Measured quantities, and what the user wants to be cut."""
+        return reading.cuts(column)
+
+    @classmethod
+    def learn(
+        cls, column: Column, reading: Reading, weights: FloatArray | None = None, labels: IntArray | None = None
+    ) -> Kind:
+        """Bins at the edges that were given, or at quantiles; categories where numbers are few."""
+        numbers = column.numbers
+        missing = _has_missing(numbers, reading.missing, column.name)
+        present = ~np.isnan(numbers)
+        given = reading.given_edges.get(column.name)
+        if given is not None:
+            if not present.any():
+                warn_of_gaps(column.name)
+            return cls(given, missing and bool(present.any()), column.holds_times)
+        if weights is None:
+            ordered = np.sort(numbers[present])
+            weight = np.ones(len(ordered))
+        else:
+            order = np.argsort(numbers[present], kind="stable")
+            ordered, weight = numbers[present][order], weights[present][order]
+        if np.count_nonzero(np.diff(ordered)) < reading.n_bins:
+            return Categories.learn(column, reading)
+        return cls(quantile_edges(ordered, weight, reading.n_bins), missing, column.holds_times)
+
+    @classmethod
+    def expected(
+        cls, columns: list[Any], reading: Reading, edges: Callable[[list[Any]], dict[str, FloatArray]]
+    ) -> list[Kind]:
+        """Bins at the engine's quantiles; categories where it has found few numbers."""
+        found = {**edges(columns), **reading.given_edges}
+        few = Categories(np.empty(0, dtype=object), missing=False)
+        return [cls(found[column.name], missing=False) if column.name in found else few for column in columns]
+
+    def counted(self, keys: Column, policy: MissingPolicy) -> Bins:
+        """Whether there were gaps, and numbers."""
+        gaps = self.gaps(keys)
+        if gaps.all():
+            warn_of_gaps(keys.name)
+        return replace(self, missing=bool(gaps.any() and not gaps.all()) and policy == "category")
+
+    def codes_of_keys(self, keys: Column) -> IntArray:
+        """The keys are numbers of bins."""
+        numbers = keys.numbers
+        return np.where(np.isnan(numbers), self.missing_code, np.nan_to_num(numbers)).astype(np.intp)
+
+    @property
+    def size(self) -> int:
+        """K, the number of bins, the missing one included."""
+        return len(self.edges) + 1 + self.missing
+
+    @property
+    def labels(self) -> Array:
+        """The bins by code, as text; the missing one is None."""
+        labels = np.empty(self.size, dtype=object)
+        labels[:] = self.texts
+        return labels
+
+    @property
+    def texts(self) -> list[str | None]:
+        """The bins as intervals."""
+        ends = self._edge_texts()
+        inner = [f"{low} – {high}" for low, high in pairwise(ends)]
+        bins = [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"] if ends else ["any number"]
+        return [*bins, *([None] if self.missing else [])]
+
+    def _edge_texts(self) -> list[str]:
+        if self.of_times:
+            return [str(time) for time in self.edges.astype("M8[us]").astype("M8[s]")]
+        texts: list[str] = []
+        for digits in (6, 9, 12, 17):  # as few as tell the edges apart
+            texts = [f"{edge:.{digits}g}" for edge in self.edges]
+            if len(set(texts)) == len(texts):
+                break
+        return texts
+
+    @property
+    def cut_at(self) -> FloatArray:
+        """The edges."""
+        return self.edges
+
+    @property
+    def description(self) -> str:
+        """Numbers or times."""
+        return "times, cut" if self.of_times else "numbers, cut"
+
+    def encode(self, column: Column) -> IntArray:
+        """A code for every row."""
+        numbers = column.numbers
+        bins = np.searchsorted(self.edges, numbers)
+        return np.where(np.isnan(numbers), self.missing_code, bins)
+
+    def gaps(self, column: Column) -> BoolArray:
+        """Which rows have no value."""
+        return np.isnan(column.numbers)
+
+    def shown(self, column: Column, codes: IntArray) -> Array:
+        """The bins of the rows."""
+        shown: Array = np.array([*self.texts, None], dtype=object)[codes]
+        return shown
+
+    def outlives(self, codes: IntArray) -> BoolArray:
+        """A bin stays when its last row is gone."""
+        return codes <= len(self.edges)
+
+    @property
+    def may_be_silent(self) -> bool:
+        """Where edges were given, a first batch may have been all gaps, which then are not counted."""
+        return True
+
+    def relearned(self, column: Column, policy: MissingPolicy) -> Bins:
+        """The same bins."""
+        return replace(self, missing=_has_missing(column.numbers, policy, column.name))
+
+    def union(self, other: Kind) -> Bins | None:
+        """The same bins, if they are."""
+        if not isinstance(other, Bins) or not np.array_equal(self.edges, other.edges):
+            return None
+        return replace(self, missing=self.missing or other.missing)
+
+    def codes_in(self, wider: Bins) -> IntArray:
+        """The codes that these bins have in a feature with the same edges."""
+        codes = np.arange(len(self.edges) + 1)
+        return with_missing(codes, wider) if self.missing else codes
+
+    def computed_by(self, coder: Coder[T_co]) -> T_co:
+        """By counting the edges below."""
+        return coder.staircase(self.edges, self.of_times, self.gap)
+
+    def document(self) -> tuple[dict[str, Any], Array | None]:
+        """The edges are an array."""
+        return {"kind": self.name, "missing": self.missing, "of_times": self.of_times}, self.edges
+
+    @classmethod
+    def restored(cls, described: Mapping[str, Any], array: Array | None) -> Bins:
+        """The edges, which have to be increasing."""
+        if array is None or array.ndim != 1 or array.dtype.kind not in "iuf":
+            raise ValueError("there are no edges")
+        edges = array.astype(float)
+        if not bool(np.all(np.diff(edges) > 0)):
+            raise ValueError("edges are not increasing")
+        return cls(edges, bool(described["missing"]), bool(described["of_times"]))
+
+
+def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:
+    """At most ``n_bins − 1`` edges at the quantiles of sorted values, of which at least two differ.
+
+    A quantile is the smallest value with at least that share at or below it. This definition, unlike an interpolating
+    one, sees no difference between a weight of 2 and a repeated row, and an edge is always a value that occurred. If
+    every quantile is the largest value, that value gets a bin to itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantile_edges(np.arange(1.0, 13.0), np.ones(12), 4)
+    array([3., 6., 9.])
+    >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]), np.ones(6), 3)
+    array([0., 1.])
+    """
+    below = np.cumsum(weights)
+    edges = np.unique(ordered[np.searchsorted(below, np.arange(1, n_bins) * below[-1] / n_bins)])
+    inner: FloatArray = edges[edges < ordered[-1]]
+    return inner if len(inner) else ordered[ordered < ordered[-1]][-1:]
+
+
+def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
+    gaps = int(np.isnan(numbers).sum())
+    if policy == "error":
+        refuse_missing(gaps, name)
+    return gaps > 0 and policy == "category"

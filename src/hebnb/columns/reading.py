@@ -1,0 +1,120 @@
+"""How the user wants columns to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hebnb import errors
+from hebnb.columns.column import Column, Name
+from hebnb.columns.kinds import MISSING_POLICIES, MissingPolicy
+from hebnb.columns.table import as_array
+from hebnb.errors import ParameterError
+from hebnb.foundation.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class ReadingParameters:
+    """Which columns are categories, which are cut into bins, and what a gap means, as the user gave it."""
+
+    categorical_features: Any = "auto"
+    numeric_features: Any = None
+    n_bins: int = 10
+    bin_edges: Any = None
+    missing: MissingPolicy = "category"
+
+    def __post_init__(self) -> None:
+        if self.missing not in MISSING_POLICIES:
+            raise errors.unknown_name("missing", self.missing, list(MISSING_POLICIES))
+        if not isinstance(self.n_bins, int | np.integer) or self.n_bins < 2:
+            raise ParameterError(f"n_bins={self.n_bins!r} must be an integer of at least 2.")
+        if isinstance(self.categorical_features, str) and self.categorical_features not in ("auto", "all"):
+            raise errors.unknown_name("categorical_features", self.categorical_features, ["auto", "all"])
+        if self.bin_edges is not None and not isinstance(self.bin_edges, Mapping):
+            raise ParameterError(f"bin_edges={self.bin_edges!r} must be a dict of column to edges.")
+
+    def of(self, names: tuple[Name, ...]) -> Reading:
+        """The same for a table with these columns."""
+        return Reading(self, names)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of one table are read: the user's parameters, checked against its names."""
+
+    parameters: ReadingParameters
+    names: tuple[Name, ...]
+
+    def __post_init__(self) -> None:
+        both = sorted(map(str, self._cut & self._kept))
+        if both:
+            raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
+
+    @property
+    def missing(self) -> MissingPolicy:
+        """What a gap is."""
+        return self.parameters.missing
+
+    @property
+    def n_bins(self) -> int:
+        """Number of quantile bins."""
+        return self.parameters.n_bins
+
+    def cuts(self, column: Any) -> bool:
+        """Whether a column of the table is cut into bins rather than read as categories."""
+        return column.name in self._cut or (column.name not in self._kept and column.is_continuous)
+
+    @cached_property
+    def given_edges(self) -> dict[Any, FloatArray]:
+        """The edges the user gave, checked, by column name."""
+        given: dict[Name, FloatArray] = {}
+        for key, values in (self.parameters.bin_edges or {}).items():
+            (name,) = _listed("bin_edges", [key], self.names)
+            if name in given:
+                raise ParameterError(f"bin_edges gives edges for column {name!r} twice.")
+            edges = as_array(values)
+            if edges.ndim != 1 or not len(edges):
+                raise ParameterError(f"bin_edges[{key!r}] must be a list of numbers.")
+            given[name] = Column(f"bin_edges[{key!r}]", edges).numbers.copy()
+            if not (np.diff(given[name], prepend=-np.inf) > 0).all():
+                raise ParameterError(f"bin_edges[{key!r}] must be finite and increasing.")
+        return given
+
+    @cached_property
+    def _cut(self) -> set[Name]:
+        """Columns to be cut whatever they hold."""
+        return _listed("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
+
+    @cached_property
+    def _kept(self) -> set[Name]:
+        """Columns that are categories whatever they hold."""
+        listed = self.parameters.categorical_features
+        if not isinstance(listed, str):
+            return _listed("categorical_features", listed, self.names)
+        return set(self.names) - self._cut if listed == "all" else set()
+
+
+def _listed(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:
+    """The columns that an argument lists by name, by position where that is not a name, or by a mask."""
+    if listed is None:
+        return set()
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
+        raise ParameterError(f"{argument}={listed!r} must be a list of column names or positions.")
+    items = list(listed)
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        if len(items) != len(names):
+            raise ParameterError(f"{argument} is a mask of {len(items)} for {len(names)} columns.")
+        return {name for name, marked in zip(names, items, strict=True) if marked}
+    found: set[Name] = set()
+    for item in items:
+        if item in names:
+            found.add(item)
+        elif isinstance(item, int | np.integer) and -len(names) <= item < len(names):
+            found.add(names[int(item)])
+        else:
+            raise errors.unknown_name(f"column in {argument}", item, [str(name) for name in names])
+    return found

@@ -1,0 +1,35 @@
+"""Polars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from hebnb.engines.backends.base import Backend, Eager, Frame, as_lists
+
+
+class Polars(Backend):
+    """Lazy frames of Polars."""
+
+    def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
+        """All at once, which shares a scan."""
+        import polars as pl
+
+        return self.together(lambda: pl.collect_all([query.to_native() for query in queries]), notes)
+
+    def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
+        """The rows whose number, shuffled, is low."""
+        import polars as pl
+
+        return native.filter(pl.int_range(pl.len()).shuffle(seed=seed) < limit)
+
+    def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
+        """With a lazy frame; rows stay in order."""
+        import polars as pl
+
+        native = frame.to_native()
+        lookup = pl.LazyFrame(as_lists(data, key)).with_columns(pl.col(key).cast(native.collect_schema()[key]))
+        found: Frame = nw.from_native(native.join(lookup, on=key, how="left", maintain_order="left"))
+        return found

@@ -1,0 +1,72 @@
+"""New rows as a fitted classifier sees them: checked, encoded, explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from hebnb import errors
+from hebnb.columns.table import Table, as_array, read
+from hebnb.counts.single import counts_at
+from hebnb.errors import InputError
+from hebnb.explain.contributions import Explanation, contributions
+from hebnb.foundation.arrays import IntArray
+from hebnb.scores.score_tables import ScoreTables
+
+
+def checked_table(model: BaseEstimator, X: Any, scores: ScoreTables) -> Table:
+    """Rows with the columns that a model learned from."""
+    X = as_array(X)
+    table = read(X)
+    check_columns(model, X, table, scores)
+    if not table.n_rows:
+        raise no_rows()
+    return table
+
+
+def encoded(model: Any, X: Any) -> list[IntArray]:
+    """The codes of rows with the columns that a fitted model learned from."""
+    scores: ScoreTables = model.score_tables_
+    return scores.counts.vocabulary.encode(checked_table(model, X, scores))
+
+
+def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
+    """What the scores of all rows, or of one, are made of."""
+    scores: ScoreTables = model.score_tables_
+    table = checked_table(model, X, scores)
+    if row is not None:
+        table = table.rows(np.arange(table.n_rows) == row)
+    vocabulary = scores.counts.vocabulary
+    codes = vocabulary.encode(table)
+    counts = [counts_at(single, own) for single, own in zip(scores.counts.tables, codes, strict=True)]
+    values = vocabulary.shown(table, codes)
+    labels = scores.counts.classes.values
+    return Explanation(contributions(scores, codes), labels, vocabulary.names, values, np.stack(counts, axis=1))
+
+
+def check_columns(model: BaseEstimator, X: Any, table: Table, scores: ScoreTables) -> None:
+    """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
+    now, then = table.names, scores.counts.vocabulary.names
+    complaint = ""
+    try:
+        validate_data(model, X, reset=False, skip_check_array=True)
+    except ValueError as error:
+        complaint = str(error)
+    positions = tuple(range(len(now))), tuple(range(len(then)))
+    if now not in positions and then not in positions:  # both have names; scikit-learn compares only strings
+        gone = [name for name in then if name not in now]
+        moved = next((pair for pair in zip(now, then, strict=False) if pair[0] != pair[1]), None)
+        if gone and not isinstance(gone[0], str):
+            complaint += f"\n{errors.column(gone[0])} is missing."
+        elif moved:
+            complaint += f"{errors.column(moved[0])} stands where {moved[1]!r} stood at fit."
+    if complaint:
+        raise InputError(complaint.strip(), "Pass the columns of fit, in their order.")
+
+
+def no_rows() -> InputError:
+    """The complaint about a table without any."""
+    return InputError("X has 0 rows.", "Pass at least one.")
