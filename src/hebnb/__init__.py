@@ -11,12 +11,14 @@ from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.estimators.batches import fit_batches
 from hebnb.persistence import load, save
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
-from hebnb.structures import AODE, NaiveBayes
+from hebnb.structures import AODE, KDB, TAN, NaiveBayes
 from hebnb.version import __version__
 
 __all__ = [
     "AODE",
     "HEB",
+    "KDB",
+    "TAN",
     "Additive",
     "Counts",
     "HebnbError",

@@ -7,7 +7,7 @@ from typing import Any
 
 from hebnb import errors
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.structures import AODE, NaiveBayes
+from hebnb.structures import AODE, KDB, TAN, NaiveBayes
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ METHODS = {
         Method("HEB-AODE", AODE, {}, "one dependence more, smoothing learned"),
         Method("NB+loo", NaiveBayes, {"weighting": "loo"}, "HEB-M, weights learned on left-out rows"),
         Method("AODE+loo", AODE, {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
+        Method("TAN+loo", TAN, {"weighting": "loo"}, "one parent a column, in a tree; weights learned on left-out rows"),
+        Method("KDB+loo", KDB, {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),
     )
 }
 

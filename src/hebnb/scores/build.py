@@ -75,32 +75,37 @@ def levels(tables: Sequence[ScoreTable]) -> list[FloatArray]:
 def _learned(
     counts: Counts, rule: Smoother, cells: list[FamilyCells], above: list[ValueTable | FamilyTable]
 ) -> FloatArray:
-    """A concentration for every class and family, of shape (C, families), shared by the contexts."""
-    n_classes, n_families = counts.classes.size, len(cells)
+    """The concentrations of families with the same number of parents, of shape (C, families).
+
+    What is learned is one number for all of them (Petitjean et al., 2018, found tying by level best, and so do we);
+    smoothers that learn nothing give every family the concentration that its number of categories calls for.
+    """
     sizes = counts.vocabulary.sizes
     contexts = [Contexts.of(family, sizes) for family in cells]
-    largest = np.stack([found.total.max(axis=0, initial=0) for found in contexts], axis=1)
     size = np.maximum([sizes[family.child] for family in cells], 1).astype(float)
+    problem = np.arange(len(cells))
+    if rule.learns:
+        size, problem = size.mean(keepdims=True), np.zeros_like(problem)
+    largest = np.zeros(len(size))
+    np.maximum.at(largest, problem, [found.total.max(initial=0) for found in contexts])
 
     def likelihood() -> CountLikelihood:
-        backs_off = rule.prior.backs_off
-        means = [prior_of_cells(family, table, backs_off) for family, table in zip(cells, above, strict=True)]
-        terms = [_terms(n, family.count, mean) for n, (family, mean) in enumerate(zip(cells, means, strict=True))]
-        documents = [_terms(n, found.total, np.ones_like(found.total)) for n, found in enumerate(contexts)]
-        number = n_classes * n_families
-        return CountLikelihood(_joined(terms, n_families, number), _joined(documents, n_families, number))
+        means = [prior_of_cells(own, table, rule.prior.backs_off) for own, table in zip(cells, above, strict=True)]
+        ones = [np.ones_like(found.total) for found in contexts]
+        return CountLikelihood(
+            _terms(problem, [family.count for family in cells], means, len(size)),
+            _terms(problem, [found.total for found in contexts], ones, len(size)),
+        )
 
-    return rule.concentration(np.broadcast_to(size, (n_classes, n_families)), largest, likelihood)
-
-
-def _terms(family: int, count: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Family, class, prior mean and count of the cells that are not zero."""
-    line, class_ = np.nonzero(count)
-    return np.full(len(line), family), class_, mean[line, class_], count[line, class_]
+    m = rule.concentration(size, largest, likelihood)[problem]
+    return np.repeat(m[np.newaxis], counts.classes.size, axis=0)
 
 
-def _joined(terms: list[tuple[IntArray, IntArray, FloatArray, FloatArray]], n_families: int, number: int) -> Terms:
-    family, class_, mean, count = (np.concatenate(part) for part in zip(*terms, strict=True))
+def _terms(problem: IntArray, counts: list[FloatArray], means: list[FloatArray], size: int) -> Terms:
+    """The cells of all families that are not zero, as terms of the problem that the family belongs to."""
+    some = [np.nonzero(count) for count in counts]
+    problems = [np.full(len(at[0]), number) for number, at in zip(problem.tolist(), some, strict=True)]
+    mean = np.concatenate([own[at] for own, at in zip(means, some, strict=True)])
+    count = np.concatenate([own[at] for own, at in zip(counts, some, strict=True)])
     order = np.argsort(count, kind="stable")  # small whole counts first, which are evaluated faster
-    problem = class_ * n_families + family
-    return Terms(problem[order], mean[order], count[order], np.ones(len(order)), number)
+    return Terms(np.concatenate(problems)[order], mean[order], count[order], np.ones(len(order)), size)

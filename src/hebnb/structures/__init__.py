@@ -2,11 +2,15 @@
 
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.structures.aode import AODE
+from hebnb.structures.kdb import KDB
 from hebnb.structures.naive_bayes import NaiveBayes
+from hebnb.structures.tan import TAN
 
 CLASSIFIERS: dict[str, type[CategoricalClassifier]] = {
     "NaiveBayes": NaiveBayes,
     "AODE": AODE,
+    "TAN": TAN,
+    "KDB": KDB,
 }
 
-__all__ = ["AODE", "CLASSIFIERS", "NaiveBayes"]
+__all__ = ["AODE", "CLASSIFIERS", "KDB", "TAN", "NaiveBayes"]
