@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-from importlib import import_module, resources
+from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.table import table_and_labels
 from hebnb.errors import ParameterError
 
 __all__ = ["load_flights"]
@@ -65,5 +65,4 @@ def load_flights(*, backend: str | None = None) -> tuple[Any, Any]:
     if backend == "numpy":
         labels = np.array(columns.pop(_TARGET), dtype=object)
         return np.array(list(zip(*columns.values(), strict=True)), dtype=object), labels
-    frame = nw.from_dict(columns, backend=import_module(backend))
-    return frame.drop(_TARGET).to_native(), frame[_TARGET].to_native()
+    return table_and_labels(columns, _TARGET, backend)

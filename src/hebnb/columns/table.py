@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -197,10 +198,10 @@ def _read_dataframe(X: Any) -> Table:
                 f"{errors.column(name)}: values of type {dtype} cannot be categories.",
                 "Convert it to strings or numbers, or leave it out.",
             )
-    return Table(tuple(map(Column, names, map(_plain, frame.iter_columns()))), len(frame))
+    return Table(tuple(map(Column, names, map(_without_views, frame.iter_columns()))), len(frame))
 
 
-def _plain(series: nw.Series[Any]) -> nw.Series[Any]:
+def _without_views(series: nw.Series[Any]) -> nw.Series[Any]:
     """Arrow's string views as ordinary strings: Arrow itself cannot yet filter them."""
     if series.implementation.is_pyarrow():
         import pyarrow as pa
@@ -209,6 +210,12 @@ def _plain(series: nw.Series[Any]) -> nw.Series[Any]:
         if native.type == pa.string_view():
             return nw.from_native(native.cast(pa.large_string()), series_only=True)
     return series
+
+
+def table_and_labels(columns: dict[str, list[Any]], target: str, library: str) -> tuple[Any, Any]:
+    """The columns as a table of a library, and one of them apart."""
+    frame = nw.from_dict(columns, backend=import_module(library))
+    return frame.drop(target).to_native(), frame[target].to_native()
 
 
 def as_table_like(columns: dict[str, Array], X: Any) -> Any:

@@ -29,7 +29,8 @@ class FamilyCells:
     child : int
     parents : tuple of int
     codes : array of shape (cells, 1 + parents)
-        The child's code and those of the parents, which may be silent; no line occurs twice.
+        The child's code and those of the parents, which may be silent; in the order of the parents and then of the
+        child, and no line occurs twice.
     count : array of shape (cells, C)
     """
 

@@ -173,7 +173,8 @@ class PairCounts(Counts):
         (parent,) = parents
         ours, theirs = self.layout.span(child), self.layout.span(parent)
         values, above, count = self.pairs.block(ours, theirs, self.classes.size)
-        return FamilyCells(child, parents, np.stack([values, above], axis=1), count)
+        order = np.lexsort((values, above))
+        return FamilyCells(child, parents, np.stack([values, above], axis=1)[order], count[order])
 
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> PairCounts:
         single = super()._widen(vocabulary, classes)

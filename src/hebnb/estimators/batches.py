@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-import narwhals as nw
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.batches import tables_of
 from hebnb.columns.choice import chosen_features
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
@@ -72,7 +71,7 @@ def fit_batches(
         task = shown.add_task("rows", total=total) if shown is not None else None
         some = False
         chosen: list[str] = []
-        for table in _tables(batches, batch_size):
+        for table in tables_of(batches, batch_size):
             if not len(table):
                 continue
             chosen = chosen or chosen_features(features, table.columns, target, sample_weight)
@@ -91,22 +90,3 @@ def fit_batches(
     if not some:
         raise InputError("There was no batch with rows.", "Pass at least one.")
     return model
-
-
-def _tables(batches: Any, batch_size: int) -> Iterator[nw.DataFrame[Any]]:
-    if hasattr(batches, "to_batches"):
-        is_dataset = hasattr(batches, "scanner") or hasattr(batches, "files")
-        batches = batches.to_batches(batch_size=batch_size) if is_dataset else batches.to_batches()
-    elif nw.dependencies.is_into_dataframe(batches) or not isinstance(batches, Iterable):
-        raise InputError("batches is one table.", "Pass a list of tables, or use fit.")
-    for batch in batches:
-        yield nw.from_native(_as_table(batch), eager_only=True)
-
-
-def _as_table(batch: Any) -> Any:
-    """A record batch is not a table to everyone; as a table it is."""
-    if type(batch).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        return pa.Table.from_batches([batch])
-    return batch

@@ -19,6 +19,7 @@ from hebnb.columns.kinds import Categories
 from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import as_array, as_table_like, is_lazy, read, read_labels, read_weights
 from hebnb.columns.vocabulary import Dropped
+from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, dense
 from hebnb.engines import scoring
@@ -141,6 +142,42 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"Make them with {type(self).__name__}().count(X, y).",
             )
         return self._begin(self._learned_from(learning, counts, None), {}, None)
+
+    def fit_encoded(self, rows: EncodedRows, counts: Counts | None = None) -> Self:
+        """Learn from rows that are encoded already, as when several models learn from the same rows.
+
+        Parameters
+        ----------
+        rows : EncodedRows
+        counts : Counts, optional
+            What was counted of the rows, if that is known.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> rows = NaiveBayes().encode([["a"], ["b"]], [0, 1])
+        >>> NaiveBayes().fit_encoded(rows).predict([["b"]])
+        array([1])
+        """
+        learning = self._learning()
+        counts = learning.structure.count(rows, None) if counts is None else counts
+        sample = thinned(learning.sampled(rows, self._new_random()), counts)
+        return self._begin(self._learned_from(learning, counts, sample), {}, None)
+
+    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> EncodedRows:
+        """Labelled rows as codes, which depend on the parameters that say how columns are read.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> NaiveBayes().encode([["a"], ["b"], ["a"]], ["no", "yes", "no"]).codes
+        [array([0, 1, 0])]
+        """
+        return self._learning().encoded(read(X), self._required(y), sample_weight)[0]
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch, which may bring new categories.

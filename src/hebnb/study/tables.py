@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hebnb.study import published
-from hebnb.study.methods import BEYOND, FACTORIAL, SMOOTHERS, SWEEP
+from hebnb.study.methods import AGAINST_AODE, AGAINST_KDB, AGAINST_TAN, BEYOND, FACTORIAL, SMOOTHERS, SWEEP
 from hebnb.study.published import METRICS, Numbers
 from hebnb.study.registry import HIGH_CARDINALITY, REPRESENTATIVE
 from hebnb.study.runner import BINS, OTHER_BINS
@@ -102,8 +103,10 @@ def all_tables(results: Any, l1: dict[float, float], diagnosed: dict[str, float]
     tables = [
         *ranks(results),
         significant_wins(results),
-        wilcoxon_table(results, "Minka"),
-        wilcoxon_table(results, "exact"),
+        wilcoxon_table(results, "wilcoxon-minka", AGAINST_AODE, "Minka"),
+        wilcoxon_table(results, "wilcoxon-exact", AGAINST_AODE),
+        wilcoxon_table(results, "wilcoxon-tan", AGAINST_TAN),
+        wilcoxon_table(results, "wilcoxon-kdb", AGAINST_KDB),
         high_cardinality(results),
         calibration(results),
         *factorial(results),
@@ -170,20 +173,21 @@ def significant_wins(results: Any) -> Table:
     )
 
 
-def wilcoxon_table(results: Any, solver: str) -> Table:
-    """Naive Bayes and AODE with learned smoothing against AODE with Laplace's."""
+def wilcoxon_table(results: Any, name: str, pairs: Sequence[tuple[str, str]], solver: str = "exact") -> Table:
+    """Methods with learned smoothing against others with Laplace's: the first of each pair against the second."""
     numbers: Numbers = {}
-    for ours in ("HEB-M", "HEB-AODE"):
+    for ours, theirs in pairs:
         for metric in METRICS:
-            table = means(results, metric, [solved(ours, solver), "AODE"])
+            table = means(results, metric, [solved(ours, solver), theirs])
             if table.empty:
                 continue
             learned, plain = table.to_numpy().T
             outcome = paired(learned, plain, metric in LOSSES)
-            row = f"{ours} against AODE, {metric}"
+            row = f"{ours} against {theirs}, {metric}"
             numbers |= {(row, "wins"): outcome.wins, (row, "losses"): outcome.losses, (row, "p"): outcome.p}
-    title = f"Paired Wilcoxon tests, ties dropped, {_solver(solver)}"
-    return Table(f"wilcoxon-{solver.lower()}", title, numbers, published.WILCOXON)
+    rivals = ", ".join(dict.fromkeys(theirs for _, theirs in pairs))
+    title = f"Paired Wilcoxon tests against {rivals}, ties dropped, {_solver(solver)}"
+    return Table(name, title, numbers, published.WILCOXON)
 
 
 def high_cardinality(results: Any) -> Table:
@@ -333,7 +337,7 @@ def beyond(results: Any) -> Table:
         for method, rank in zip(methods, mean_ranks(table.to_numpy(), metric in LOSSES), strict=True):
             numbers[method, f"{metric} rank"] = float(rank)
             numbers[method, metric] = float(table[method].mean())
-    note = f"Nemenyi's critical difference is {critical_difference(5, len(table)):.2f}."
+    note = f"Nemenyi's critical difference is {critical_difference(len(methods), len(table)):.2f}."
     return Table(
         "beyond", f"Leave-one-out weights: mean ranks and means over {len(table)} datasets", numbers, {}, note, digits=3
     )

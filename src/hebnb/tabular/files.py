@@ -59,10 +59,13 @@ class TableFile:
     source : str
         What the user called it.
     relation : DuckDB relation
+    counted : int, optional
+        The number of rows, where it is known already.
     """
 
     source: str
     relation: duckdb.DuckDBPyRelation
+    counted: int | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -77,7 +80,7 @@ class TableFile:
 
     def where(self, condition: str) -> TableFile:
         """The rows that meet a condition."""
-        return replace(self, relation=self.relation.filter(condition))
+        return replace(self, relation=self.relation.filter(condition), counted=None)
 
     def select(self, names: Sequence[str]) -> TableFile:
         """Some of the columns."""
@@ -110,10 +113,12 @@ class TableFile:
         """A random sample of that many rows."""
         query = f"SELECT * FROM hebnb_rows USING SAMPLE reservoir({int(rows)} ROWS) REPEATABLE ({int(seed)})"
         relation: Any = self.relation.query("hebnb_rows", query)
-        return replace(self, relation=relation)
+        return replace(self, relation=relation, counted=None)
 
     def n_rows(self) -> int:
-        """The number of rows; reads the files once."""
+        """The number of rows; reads the files once, if it is not known."""
+        if self.counted is not None:
+            return self.counted
         (rows,) = self.values("count(*)")
         return int(rows)
 
@@ -195,20 +200,22 @@ class _Files:
 
 def _opened(files: _Files, connection: duckdb.DuckDBPyConnection, text: Sequence[str]) -> TableFile:
     names: Any = [glob.escape(str(path)) for path in files.paths]  # DuckDB would take them for patterns
+    counted = None
     if files.kind in ("csv", "tsv"):
-        relation = _separated(files, names, connection, text)
+        relation, counted = _separated(files, names, connection, text)
     else:
         with reading(files.source):
             if files.kind == "parquet":
                 relation = connection.read_parquet(names, union_by_name=True)
             else:
                 relation = connection.read_json(names, union_by_name=True)
+    return TableFile(files.source, relation, counted)
 
-    return TableFile(files.source, relation)
 
-
-def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection, text: Sequence[str]) -> Any:
-    """A CSV or TSV file with types that hold for all its rows.
+def _separated(
+    files: _Files, names: Any, connection: duckdb.DuckDBPyConnection, text: Sequence[str]
+) -> tuple[Any, int]:
+    """A CSV or TSV file with types that hold for all its rows, and their number.
 
     They are guessed from the first rows and tried on all; only where they break are they guessed from all, which is
     several times slower.
@@ -240,7 +247,8 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
                 sample_size=rows,
                 union_by_name=True,
             )
-            relation.aggregate(", ".join(f"count({quoted(name)})" for name in relation.columns)).fetchall()
+            counts = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in relation.columns)])
+            (counted,) = relation.aggregate(counts).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             if _is_interrupt(error):
                 raise KeyboardInterrupt from error
@@ -253,7 +261,7 @@ def _separated(files: _Files, names: Any, connection: duckdb.DuckDBPyConnection,
             break
     if len(files.paths) == 1 and len(header) != len(relation.columns):
         _refuse_uneven(files, separator)  # some lines were taken for a preamble
-    return relation
+    return relation, int(counted[0])
 
 
 def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:
