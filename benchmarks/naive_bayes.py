@@ -15,7 +15,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from hebnb import HEB, NaiveBayes
-from hebnb.smoothing.smoothers import smooth
+from hebnb.smoothing.smoothers import concentrations
 from measure import HEADER, Comparison, medians
 
 ROWS = 200_000
@@ -87,7 +87,7 @@ def of_concentration(repeat: int) -> list[Comparison]:
     rng = np.random.default_rng(0)
     y = (rng.random(ROWS) < 0.3).astype(np.int64)
     counts = [NaiveBayes().fit(zipf_codes(rng, y, size)[:, None], y).counts_ for size in (25_000, 50_000)]
-    once, twice = medians([lambda: smooth(counts[0], HEB()), lambda: smooth(counts[1], HEB())], repeat)
+    once, twice = medians([lambda: concentrations(counts[0], HEB()), lambda: concentrations(counts[1], HEB())], repeat)
     return [Comparison("concentration: 50,000 categories / 25,000", twice, once, 2.0)]
 
 

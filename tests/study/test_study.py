@@ -27,7 +27,7 @@ import pandas as pd
 from sklearn.datasets import _openml
 from sklearn.impute import SimpleImputer
 
-from hebnb import NaiveBayes
+from hebnb import KDB, TAN, NaiveBayes
 from hebnb.errors import InputError
 from hebnb.smoothing.smoothers import smoother
 from hebnb.study import methods, published, registry
@@ -38,7 +38,7 @@ from hebnb.study.sources import Folder, OpenML
 from hebnb.study.statistics import critical_difference, friedman_p, mean_ranks, paired
 from hebnb.study.store import Cell, Store
 from hebnb.study.synthetic import estimate, l1_errors, reductions
-from hebnb.study.tables import Table
+from hebnb.study.tables import Table, all_tables, beyond, wilcoxon_table
 
 DATA = Path(os.environ["HEBNB_DATA"]) if "HEBNB_DATA" in os.environ else None
 
@@ -128,6 +128,19 @@ class TestRegistry:
         assert set(published.FIT_SECONDS) <= set(methods.METHODS)
 
 
+class TestMethods:
+    def test_the_names_that_tables_and_plans_use_are_methods(self):
+        pairs = (*methods.AGAINST_AODE, *methods.AGAINST_TAN, *methods.AGAINST_KDB)
+        named = {*methods.BEYOND, *methods.SLOW, *methods.BINNED, *(method for pair in pairs for method in pair)}
+        assert named <= set(methods.METHODS)
+
+    @pytest.mark.parametrize(("plain", "learned", "kind"), [("TAN", "HEB-TAN", TAN), ("KDB", "HEB-KDB", KDB)])
+    def test_a_pair_differs_in_its_smoothing_alone(self, plain, learned, kind):
+        theirs, ours = methods.METHODS[plain](), methods.METHODS[learned]()
+        assert type(theirs) is type(ours) is kind
+        assert theirs.get_params() == ours.get_params() | {"smoothing": "laplace"}
+
+
 def make_frame(rows=200, seed=0):
     rng = np.random.default_rng(seed)
     label = rng.choice(["p", "q"], size=rows)
@@ -205,7 +218,7 @@ class TestProtocol:
         columns = [np.arange(12) % 3]
         prepared = Prepared("x", "y", columns, np.array([0] * 6 + [1] * 5 + [2]))
         for fold in range(5):
-            for method in ("Laplace", "HEB-M", "AODE", "NB+loo"):
+            for method in ("Laplace", "HEB-M", "AODE", "TAN", "HEB-TAN", "KDB", "HEB-KDB", *methods.BEYOND):
                 result = measure(method, split(prepared, Settings(folds=5), fold))
                 assert np.isfinite(result["log-loss"])
 
@@ -410,6 +423,63 @@ class TestTables:
         assert pd.read_csv(tmp_path / "t.csv")["paper"].tolist()[0] == 2
         assert r"HEB-M & 3 (2) & 1.0e-05 \\" in (tmp_path / "t.tex").read_text()
 
+    def test_a_pair_is_compared_dataset_by_dataset(self):
+        losses = {"HEB-TAN": [0.1, 0.2, 0.5, 0.5], "TAN": [0.4, 0.4, 0.4, 0.5]}
+        results = make_results({method: [{"log-loss": loss} for loss in column] for method, column in losses.items()})
+        table = wilcoxon_table(results, "wilcoxon-tan", methods.AGAINST_TAN)
+        assert table.name == "wilcoxon-tan"
+        assert "against TAN" in table.title
+        assert table.rows == [f"HEB-TAN against TAN, {metric}" for metric in published.METRICS]
+        row = "HEB-TAN against TAN, log-loss"
+        assert (table.ours[row, "wins"], table.ours[row, "losses"]) == (2, 1)  # the fourth dataset is a tie
+        assert table.ours[row, "p"] == wilcoxon([0.3, 0.2, -0.1]).pvalue
+        assert np.isnan(table.ours["HEB-TAN against TAN, Brier", "p"])  # all of them are ties
+        assert not {row for row, _ in table.paper} & set(table.rows)  # the paper has no such numbers
+
+    def test_more_accuracy_wins_as_less_loss_does(self):
+        column = {"HEB-KDB": [{"accuracy": 0.9, "Brier": 0.1}] * 2, "KDB": [{"accuracy": 0.8, "Brier": 0.2}] * 2}
+        table = wilcoxon_table(make_results(column), "wilcoxon-kdb", methods.AGAINST_KDB)
+        for metric in ("accuracy", "Brier"):
+            assert table.ours[f"HEB-KDB against KDB, {metric}", "wins"] == 2
+
+    def test_a_solver_chooses_the_run_and_not_the_row(self):
+        column = {"HEB-M": [{"Brier": 0.3}], "HEB-M (Minka)": [{"Brier": 0.1}], "AODE": [{"Brier": 0.2}]}
+        results = make_results(column)
+        row = "HEB-M against AODE, Brier"
+        assert wilcoxon_table(results, "t", methods.AGAINST_AODE, "Minka").ours[row, "wins"] == 1
+        assert wilcoxon_table(results, "t", methods.AGAINST_AODE).ours[row, "wins"] == 0
+        assert (row, "p") in wilcoxon_table(results, "t", methods.AGAINST_AODE).paper
+
+    def test_ranks_and_means_of_what_is_ours(self):
+        compared = ("HEB-M", "HEB-M+GR", "HEB-AODE", *methods.BEYOND)
+        column = {method: [{"log-loss": 0.7 - 0.1 * n}] * 3 for n, method in enumerate(compared)}
+        table = beyond(make_results(column))
+        assert set(table.rows) == {"HEB-M", "HEB-M+GR", "HEB-AODE", "NB+loo", "AODE+loo", "TAN+loo", "KDB+loo"}
+        for metric in ("log-loss", "Brier", "ECE", "accuracy"):
+            assert {metric, f"{metric} rank"} <= set(table.columns)
+        assert [table.ours[method, "log-loss rank"] for method in compared] == [7, 6, 5, 4, 3, 2, 1]
+        assert table.ours["KDB+loo", "log-loss"] == pytest.approx(0.1)
+        assert table.ours["KDB+loo", "Brier rank"] == 4  # all seven are tied
+        assert f"{critical_difference(7, 3):.2f}" in table.note
+
+    def test_a_table_without_its_methods_is_left_out(self):
+        results = make_results({method: [{}] * 2 for method in ("TAN", "HEB-TAN", "NB+loo", "TAN+loo")})
+        names = {table.name for table in all_tables(results, {}, {})}
+        assert "wilcoxon-tan" in names
+        assert not names & {"wilcoxon-kdb", "wilcoxon-exact", "beyond"}
+
+
+def make_results(columns):
+    """Results of one fold: for every method what was measured on the first, second … dataset, or else 0.5."""
+    measured = dict.fromkeys((*published.METRICS, "ECE", "fit s", "predict s", "peak MB"), 0.5)
+    return pd.DataFrame(
+        [
+            {"dataset": f"d{n}", "method": method, "bins": 10, "fold": 0} | measured | given
+            for method, datasets in columns.items()
+            for n, given in enumerate(datasets)
+        ]
+    )
+
 
 def study(*arguments):
     return [sys.executable, "-m", "hebnb.study", *map(str, arguments)]
@@ -472,6 +542,9 @@ class TestRuns:
         assert "(2.26)" in page  # a number of the paper's
         for link in re.findall(r"\]\(([^)]+)\)", page):
             assert (output / link).exists(), link
+        for pair in ("HEB-AODE against AODE", "HEB-TAN against TAN", "HEB-KDB against KDB"):
+            assert f"| {pair}, log-loss |" in page
+        assert {method for _, method, *_ in stored(output)} == set(methods.METHODS) - set(methods.SLOW)
         before = (output / "results.sqlite").stat().st_mtime_ns
         assert main(options) == 0
         assert (output / "results.sqlite").stat().st_mtime_ns == before  # nothing was missing

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from hebnb.foundation.arrays import FloatArray, IntArray
@@ -25,6 +26,8 @@ _SMALL_STEP = 1e-6
 _FEW = 8
 # Fewer cells than this are evaluated sooner than merged.
 _WORTH_MERGING = 1000
+# Categories with fewer rows than this are merged by counting them.
+_RARE = 64
 # Sums that agree to this relative accuracy are equal: their difference is rounding.
 _ROUNDING = 8 * np.finfo(float).eps
 
@@ -156,16 +159,34 @@ def merge_cells(
     whole_marginal, whole_count = marginal.astype(np.int64), count.astype(np.int64)
     if not ((whole_count == count).all() and (whole_marginal == marginal).all()):
         return unmerged
-    many_problems, many_marginals, _ = (int(bound) for bound in high)
-    key = whole_marginal
-    key += problem * many_marginals
-    whole_count *= many_problems * many_marginals
-    key += whole_count
-    key.sort()
-    first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
+    rare = whole_marginal < _RARE
+    many_problems = int(high[0])
+    if many_problems * _RARE**2 > _RARE * len(count):  # too many problems to count in a table
+        return _merged(problem, whole_marginal, whole_count)
+    # Most categories are rare, and their cells are counted; the others are few, and sorted.
+    key = (whole_count[rare] * many_problems + problem[rare]) * _RARE + whole_marginal[rare]
+    multiplicity = np.bincount(key)
+    seen = np.flatnonzero(multiplicity)
+    rest, one_marginal = np.divmod(seen, _RARE)
+    one_count, one_problem = np.divmod(rest, many_problems)
+    counted = one_problem, one_marginal.astype(float), one_count.astype(float), multiplicity[seen].astype(float)
+    frequent = np.flatnonzero(~rare)
+    others = _merged(problem[frequent], whole_marginal[frequent], whole_count[frequent])
+    merged = [np.concatenate(parts) for parts in zip(counted, others, strict=True)]
+    order = np.argsort(merged[2], kind="stable")
+    return merged[0][order], merged[1][order], merged[2][order], merged[3][order]
+
+
+def _merged(
+    problem: IntArray, marginal: NDArray[np.int64], count: NDArray[np.int64]
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Merge cells by sorting them."""
+    many_problems, many_marginals = int(problem.max(initial=0)) + 1, int(marginal.max(initial=0)) + 1
+    key = np.sort((count * many_problems + problem) * many_marginals + marginal)
+    first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1) if len(key) else np.empty(0, dtype=np.intp)
     multiplicity = np.diff(first, append=len(key))
-    key, one_marginal = np.divmod(key[first], many_marginals)
-    one_count, one_problem = np.divmod(key, many_problems)
+    rest, one_marginal = np.divmod(key[first], many_marginals)
+    one_count, one_problem = np.divmod(rest, many_problems)
     return one_problem, one_marginal.astype(float), one_count.astype(float), multiplicity.astype(float)
 
 
