@@ -1,6 +1,6 @@
 """docs/quickstart.md is a transcript: its commands are run, and must print what it shows.
 
-``HEBNB_WRITE_QUICKSTART=1 pytest tests/test_quickstart.py`` writes the page's outputs anew.
+``HEBNB_WRITE_QUICKSTART=1 pytest tests/cli/test_quickstart.py`` writes the page's outputs anew.
 """
 
 import os

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing
 
 EDGES = {"size": [0.5, 1.5, 2.5]}
 ROWS = st.lists(
-    st.tuples(st.sampled_from(["red", "green", "blue", None]), st.integers(0, 4), st.sampled_from([0.0, 1.0, 2.0, None])),
+    st.tuples(
+        st.sampled_from(["red", "green", "blue", None]), st.integers(0, 4), st.sampled_from([0.0, 1.0, 2.0, None])
+    ),
     min_size=1,
     max_size=25,
 )

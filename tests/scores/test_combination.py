@@ -122,17 +122,6 @@ def test_completed_changes_what_is_not_in_effect_alone():
     assert_array_equal(estimates, [[[1, 10]], [[3, 4]]])  # in place
 
 
-def test_an_impossible_class_stays_impossible():
-    estimates = np.log(np.array([[[0.5], [1e-300]], [[0.5], [1e-300]]]))
-    estimates[:, 1] = -np.inf
-    mean = Combination.unweighted(2, 1)
-    found = mean.scores(np.empty(0), estimates, np.ones((2, 1), dtype=bool), None)
-    assert found[0, 0] == pytest.approx(math.log(0.5))
-    assert found[1, 0] == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("weights", "expected"), [(None, 1.0), (np.empty(0), 1.0), (np.array([0.5, 0.25, 1.0]), 1.75)]
-)
+@pytest.mark.parametrize(("weights", "expected"), [(None, 1.0), (np.empty(0), 1.0), (np.array([0.5, 0.25, 1.0]), 1.75)])
 def test_how_often_the_prior_counts(weights, expected):
     assert Combination(np.zeros(2), np.ones(3), weights).weight_of_prior() == expected

@@ -33,7 +33,9 @@ def random_data(seed=0, rows=400, sizes=(2, 5, 40), classes=3):
     """Integer codes that depend on the class."""
     rng = np.random.default_rng(seed)
     y = rng.integers(classes, size=rows)
-    columns = [np.where(rng.random(rows) < 0.5, (7 * y + f) % k, rng.integers(k, size=rows)) for f, k in enumerate(sizes)]
+    columns = [
+        np.where(rng.random(rows) < 0.5, (7 * y + f) % k, rng.integers(k, size=rows)) for f, k in enumerate(sizes)
+    ]
     return np.stack(columns, axis=1), y
 
 
@@ -41,7 +43,9 @@ def grid_maximum(counts, mean):
     """The best of many concentrations, by the evidence as it is written in the paper."""
     grid = np.geomspace(1e-2, 1e4, 4001)
     seen = counts > 0
-    rising = sum(gammaln(n + grid * theta) - gammaln(grid * theta) for n, theta in zip(counts[seen], mean[seen], strict=True))
+    rising = sum(
+        gammaln(n + grid * theta) - gammaln(grid * theta) for n, theta in zip(counts[seen], mean[seen], strict=True)
+    )
     return grid[np.argmax(gammaln(grid) - gammaln(counts.sum() + grid) + rising)]
 
 
@@ -161,7 +165,9 @@ def test_a_smoother_of_ones_own(make):
         assert_array_equal(m[~np.isnan(m)], 3.0)
     fixed = make(HEB(prior_mean="uniform", bounds=(3, 3), low_count=0)).fit(X, y)
     assert_allclose(model.predict_proba(X), fixed.predict_proba(X), rtol=1e-12)
-    assert not np.allclose(model.predict_proba(X), clone(model).set_params(smoothing__m=30.0).fit(X, y).predict_proba(X))
+    assert not np.allclose(
+        model.predict_proba(X), clone(model).set_params(smoothing__m=30.0).fit(X, y).predict_proba(X)
+    )
 
 
 @pytest.mark.parametrize(

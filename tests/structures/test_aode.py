@@ -295,16 +295,6 @@ class TestLaws:
             AODE().fit(X, y).predict_joint_log_proba(X), AODE().fit(shuffled, labels).predict_joint_log_proba(X)
         )
 
-    def test_both_ways_of_counting_agree(self):
-        X, y = random_data(14, sizes=(3, 4, 2, 5))
-        weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
-        for w in (None, weights):
-            squares = []
-            for few in (0, 100):
-                with patch("hebnb.counts.pairs._FEW_CATEGORIES", few):
-                    squares.append(AODE().fit(X, y, w).counts_.pairs.square)
-            assert_allclose(*squares, rtol=1e-12)
-
     def test_an_empty_bin_says_nothing(self):
         X = np.stack([np.tile([0.5, 1.5, 2.5, 3.5], 25), np.arange(100) % 5], axis=1)
         y = np.arange(100) % 2

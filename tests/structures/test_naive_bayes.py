@@ -1,9 +1,7 @@
 """NaiveBayes against a slow reference, against scikit-learn, and its laws."""
 
 import math
-import pickle
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.feature_selection import mutual_info_classif
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
@@ -146,27 +143,6 @@ class TestAgainstReferences:
         learned = reference(X, y, mean, lambda c, f, values: model.concentration_[c, f])
         assert_allclose(model.predict_proba(X), learned, rtol=1e-10)
 
-    def test_a_class_with_few_rows_learns_nothing(self):
-        X, y = random_data(3, rows=300)
-        y[y == 2] = 1
-        y[:9] = 2
-        model = NaiveBayes().fit(X, y)
-        assert_array_equal(model.concentration_[2], [len(c) for c in model.categories_])
-        assert (NaiveBayes(HEB(low_count=0)).fit(X, y).concentration_[2] != model.concentration_[2]).any()
-        y[9] = 2  # ten rows are enough
-        assert (NaiveBayes().fit(X, y).concentration_[2] != model.concentration_[2]).any()
-
-    def test_square_root_of_mutual_information_in_bits(self):
-        X, y = random_data(4)
-        nats = mutual_info_classif(X, y, discrete_features=True)
-        model = NaiveBayes(weighting="sqrt-mi").fit(X, y)
-        assert_allclose(model.feature_weights_, np.sqrt(nats / np.log(2)), rtol=1e-10)
-        expected = model.class_log_prior_ + sum(
-            w * logs[:, column].T
-            for w, logs, column in zip(model.feature_weights_, model.feature_log_prob_, X.T, strict=True)
-        )
-        assert_allclose(model.predict_joint_log_proba(X), expected, rtol=1e-12)
-
     def test_sparse_tables_give_what_dense_ones_do(self, monkeypatch):
         rng = np.random.default_rng(0)
         X = np.stack([rng.integers(700, size=3000), rng.integers(4, size=3000)], axis=1)
@@ -256,34 +232,6 @@ class TestLaws:
         assert_array_equal(weighted.concentration_, repeated.concentration_)
         assert_allclose(weighted.predict_joint_log_proba(X), repeated.predict_joint_log_proba(X), rtol=1e-12)
 
-    def test_the_limits_of_the_concentration(self):
-        """m → 0 is the frequency in the class, m → ∞ the pooled one, and m = K with equal means is Laplace."""
-        X, y = random_data(6)
-        frequencies = [counts / counts.sum(axis=1, keepdims=True) for counts in NaiveBayes().fit(X, y).category_count_]
-        small = NaiveBayes(MEstimate(m=1e-12)).fit(X, y)
-        large = NaiveBayes(MEstimate(m=1e12)).fit(X, y)
-        for f, expected in enumerate(frequencies):
-            assert_allclose(np.exp(small.feature_log_prob_[f]), expected, atol=1e-10)
-            assert_allclose(np.exp(large.feature_log_prob_[f]), [large.prior_mean_[f]] * 3, atol=1e-8)
-        assert_allclose(small.shrinkage_, 0, atol=1e-10)
-        assert_allclose(large.shrinkage_, 1, atol=1e-8)
-        one_feature = X[:, [1]]
-        fixed = HEB(prior_mean="uniform", bounds=(5, 5))
-        assert_allclose(
-            NaiveBayes(fixed).fit(one_feature, y).predict_proba(one_feature),
-            NaiveBayes("laplace").fit(one_feature, y).predict_proba(one_feature),
-            rtol=1e-12,
-        )
-
-    def test_the_papers_vertex_identity(self):
-        """A class whose rows all share one value: m is the lower bound and the error is 2 m (1−θ₁)/(N+m)."""
-        X = np.array(["a"] * 30 + ["a", "b", "c"] * 10, dtype=object)[:, np.newaxis]
-        y = np.repeat([0, 1], 30)
-        model = NaiveBayes().fit(X, y)
-        assert model.concentration_[0, 0] == 1e-2
-        error = np.abs(np.exp(model.feature_log_prob_[0][0]) - [1, 0, 0]).sum()
-        assert error == pytest.approx(2 * 1e-2 * (1 - 40 / 60) / (30 + 1e-2), rel=1e-10)
-
 
 class TestUse:
     def test_attributes(self):
@@ -299,11 +247,6 @@ class TestUse:
         assert not hasattr(model, "feature_names_in_")
         for mean, counts in zip(model.prior_mean_, model.category_count_, strict=True):
             assert_allclose(mean, counts.sum(axis=0) / len(y))
-
-    def test_nothing_is_learned_before_fit(self):
-        assert not hasattr(NaiveBayes(), "classes_")
-        with pytest.raises(AttributeError, match="concentration_|shrinkage_ is learned by fit"):
-            _ = NaiveBayes().shrinkage_
 
     def test_class_prior(self):
         X, y = random_data()
@@ -357,29 +300,6 @@ class TestUse:
         with pytest.warns(UserWarning, match="Column 0: its numbers are categories.*bin_edges") as seen:
             model.partial_fit(rng.random((20, 1)), [0, 1] * 10)
         assert seen[0].filename.endswith(("learner.py", "test_naive_bayes.py"))
-
-    def test_what_is_read_off_a_model_does_not_change_it(self):
-        X, y = random_data()
-        model = NaiveBayes().fit(X, y)
-        before = model.feature_log_prob_[0].copy()
-        model.category_count_[0][:] = 99
-        model.class_count_[:] = 99
-        assert_array_equal(model.feature_log_prob_[0], before)
-        assert model.class_count_.sum() == len(y)
-
-    @pytest.mark.parametrize("round_trip", ["pickle", "joblib", "clone"])
-    def test_copies(self, round_trip, tmp_path):
-        X, y = random_data()
-        model = NaiveBayes(HEB(solver="minka"), weighting="sqrt-mi").fit(X, y)
-        if round_trip == "clone":
-            copy = clone(model).fit(X, y)
-        elif round_trip == "pickle":
-            copy = pickle.loads(pickle.dumps(model))
-        else:
-            joblib.dump(model, tmp_path / "model")
-            copy = joblib.load(tmp_path / "model")
-        assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
-        copy.partial_fit(X, y)
 
     def test_grid_search_reaches_into_smoothers(self):
         X, y = random_data()

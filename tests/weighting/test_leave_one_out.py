@@ -6,20 +6,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import check_grad, minimize
 from sklearn.metrics import log_loss
 
-from conftest import examples
-from hebnb import AODE, HEB, InputError, NaiveBayes, Smoother
+from hebnb import AODE, InputError, NaiveBayes, Smoother
 from hebnb.columns.table import read
-from hebnb.counts.encoded import EncodedRows
-from hebnb.counts.sample import Sample
 from hebnb.scores.left_out import Rows
 from hebnb.weighting.leave_one_out import MOST_ROWS, left_out_likelihood, parts_of, row_limit
-from hebnb.weighting.log_linear import Likelihood, Prior, climb, learn
 
 SMOOTHINGS = ["heb-m", "heb-u", "laplace", "lidstone", "kt", "m-estimate", "te"]
 
@@ -130,16 +123,6 @@ class TestNaiveBayesScores:
         base, scores = parts_of(model.score_tables_)(rows)  # nothing is left out
         joint = base + np.tensordot(model.feature_weights_, scores, axes=1) + model.class_offsets_[:, np.newaxis]
         assert_allclose(joint.T, model.predict_joint_log_proba(X), atol=1e-10)
-
-    def test_parameters_set_later_change_nothing(self):
-        X, y = make_data()
-        model = AODE("heb-m", weighting="loo").fit(X, y)
-        naive = NaiveBayes(HEB(), weighting="loo").fit(X, y)
-        before = model.loo_predict_proba(X, y), naive.loo_predict_proba(X, y)
-        model.set_params(min_parent_count=1_000)
-        naive.set_params(smoothing__prior_mean="uniform", class_prior=[0.8, 0.1, 0.1])
-        assert_array_equal(model.loo_predict_proba(X, y), before[0])
-        assert_array_equal(naive.loo_predict_proba(X, y), before[1])
 
     def test_rows_whose_category_was_dropped(self):
         X, y = make_data(rows=100)
@@ -252,103 +235,6 @@ class TestAodeScores:
                 assert_allclose(ours[row], other.predict_proba(X[row : row + 1, :3])[0], atol=1e-10)
 
 
-def random_likelihood(seed=0, components=4, classes=3, rows=50, spread=1.0):
-    rng = np.random.default_rng(seed)
-    return Likelihood(
-        spread * rng.normal(size=(components, classes - 1, rows)),
-        rng.normal(size=(classes - 1, rows)),
-        rng.integers(classes, size=rows),
-        rng.uniform(0.5, 2, size=rows),
-    )
-
-
-class TestLogLinear:
-    @pytest.mark.parametrize("classes", [2, 3, 7])
-    def test_derivatives_are_those_of_the_loss(self, classes):
-        likelihood = random_likelihood(classes=classes)
-        at = np.random.default_rng(1).normal(size=4 + classes)
-
-        def loss(at):
-            return likelihood.loss(likelihood.log_proba(at))
-
-        def gradient(at):
-            return likelihood.derivatives(likelihood.log_proba(at))[0]
-
-        assert check_grad(loss, gradient, at) < 1e-4
-        _, hessian = likelihood.derivatives(likelihood.log_proba(at))
-        step = 1e-5
-        slopes = [(gradient(at + step * e) - gradient(at - step * e)) / (2 * step) for e in np.eye(len(at))]
-        assert_allclose(hessian, slopes, atol=1e-6)
-
-    def test_blocks_add_up(self):
-        likelihood = random_likelihood(rows=2_000)
-        log_proba = likelihood.log_proba(np.zeros(7))
-        whole = likelihood.derivatives(log_proba), likelihood.squared_gradients(log_proba)
-        with patch("hebnb.weighting.log_linear._BLOCK_SCORES", 1):
-            parts = likelihood.derivatives(log_proba), likelihood.squared_gradients(log_proba)
-        for a, b in zip((*whole[0], whole[1]), (*parts[0], parts[1]), strict=True):
-            assert_allclose(a, b, rtol=1e-10, atol=1e-9)
-
-    def test_newton_finds_what_a_general_optimiser_finds(self):
-        likelihood, prior = random_likelihood(), Prior((3, 1), (1.0, 0.0), 3)
-        penalty = prior.fixed + 2.0 * prior.straying
-
-        def objective(at):
-            log_proba = likelihood.log_proba(at)
-            away = at - prior.centre
-            gradient = likelihood.derivatives(log_proba)[0] + penalty @ away
-            return likelihood.loss(log_proba) + away @ penalty @ away / 2, gradient
-
-        found = minimize(objective, np.zeros(7), jac=True, method="BFGS", options={"gtol": 1e-8})
-        assert_allclose(climb(likelihood, prior, 2.0, prior.centre).at, found.x, atol=1e-5)
-
-    @pytest.mark.parametrize("seed", range(4))
-    def test_the_precision_has_the_greatest_evidence(self, seed):
-        """Laplace's approximation computed directly, at every precision."""
-        likelihood, prior = random_likelihood(seed, components=8, rows=400), Prior((8,), (1.0,), 3)
-        grid = np.geomspace(1e-4, 1e6, 61)
-
-        def evidence(precision):
-            peak = climb(likelihood, prior, precision, prior.centre)
-            penalty = prior.fixed + precision * prior.straying
-            away = peak.at - prior.centre
-            _, hessian = likelihood.derivatives(peak.log_proba)
-            log_prior = 7 * np.log(precision) / 2 - away @ penalty @ away / 2
-            return log_prior - peak.loss - np.linalg.slogdet(hessian + penalty)[1] / 2
-
-        values = np.array([evidence(precision) for precision in grid])
-        chosen = evidence(learn(likelihood, prior).precision)
-        assert chosen >= values.max() - 0.1  # the curvature is held fixed between neighbours
-
-    def test_start_does_not_matter(self):
-        likelihood, prior = random_likelihood(rows=500), Prior((4,), (1.0,), 3)
-        cold = learn(likelihood, prior)
-        warm = learn(likelihood, prior, cold)
-        assert warm.precision == cold.precision
-        assert_allclose(warm.weights, cold.weights, atol=1e-6)
-
-    def test_the_estimate_is_that_of_leaving_rows_out_of_the_regression(self):
-        """Every row left out in turn, at the same precision; rows of weight below one are left out whole."""
-        likelihood, prior = random_likelihood(components=6, rows=150, spread=0.5), Prior((6,), (1.0,), 3)
-        weights = np.where(np.arange(150) % 2, 1.0, 0.3)
-        likelihood = Likelihood(likelihood.scores, likelihood.base, likelihood.labels, weights)
-        pool = learn(likelihood, prior)
-        losses = []
-        for row in range(150):
-            rest = Likelihood(likelihood.scores, likelihood.base, likelihood.labels, weights * (np.arange(150) != row))
-            at = climb(rest, prior, pool.precision, np.concatenate([pool.weights, pool.offsets])).at
-            losses.append(-likelihood.log_proba(at)[likelihood.labels[row], row])
-        seen = likelihood.loss(likelihood.log_proba(np.concatenate([pool.weights, pool.offsets]))) / weights.sum()
-        honest = weights @ losses / weights.sum()
-        assert pool.log_loss - seen == pytest.approx(honest - seen, rel=0.1)
-
-    def test_groups_shrink_to_their_means(self):
-        prior = Prior((2, 3), (1.0, 0.0), 2)
-        weights = np.array([1.0, 3.0, 0.0, 1.0, 5.0, 7.0, 7.0])
-        assert_allclose(prior.straying @ weights, [-1, 1, -2, -1, 3, 0, 0])
-        assert prior.freedom == 3
-
-
 class TestWeights:
     def test_they_give_calibrated_probabilities_where_features_repeat(self):
         X, y = larger_data(8_000, repeats=4)
@@ -418,14 +304,6 @@ class TestWeights:
         assert model.loo_log_loss_ == loss
         assert np.isfinite(model.predict_proba(X)).all()
 
-    def test_batches_are_weighted_from_the_first(self):
-        X, y = make_data()
-        model = NaiveBayes().fit(X, y).set_params(weighting="loo")
-        before = pickle.dumps(model)
-        with pytest.raises(InputError, match="before the first batch"):
-            model.partial_fit(X, y)
-        assert pickle.dumps(model) == before
-
     def test_a_batch_may_be_overwritten(self):
         X, y = larger_data(400)
         buffer, weights = np.asfortranarray(X[:200]), np.ones(200)
@@ -434,14 +312,6 @@ class TestWeights:
         reused.partial_fit(X[200:], y[200:])
         plain = NaiveBayes(weighting="loo").partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
         assert_array_equal(reused.feature_weights_, plain.feature_weights_)
-
-    def test_a_refused_batch_changes_nothing(self):
-        X, y = larger_data(300)
-        model = NaiveBayes(weighting="loo").partial_fit(X, y, classes=[0, 1])
-        before = pickle.dumps(model)
-        with pytest.raises(InputError):
-            model.partial_fit(X, y + 5)
-        assert pickle.dumps(model) == before
 
     def test_a_fitted_model_holds_no_rows(self):
         small, large = (
@@ -544,36 +414,6 @@ class TestSamples:
         for model in (sampled, batches):
             assert_allclose(model.predict_proba(X[:500]), whole.predict_proba(X[:500]), atol=0.03)
             assert model.loo_log_loss_ == pytest.approx(whole.loo_log_loss_, rel=0.05)
-
-    @given(
-        labels=st.lists(st.sampled_from("aabbbbbc"), min_size=1, max_size=80),
-        limit=st.integers(1, 60),
-        cut=st.integers(0, 80),
-    )
-    @examples(50)
-    def test_classes_keep_their_shares(self, labels, limit, cut):
-        X, y = np.arange(len(labels))[:, np.newaxis] % 7, np.array(labels, dtype=object)
-
-        def sample(rows):
-            counts = NaiveBayes().fit(X[rows], y[rows]).counts_
-            codes, classes = counts.vocabulary.encode(read(X[rows])), counts.classes.codes_of(y[rows])
-            encoded = EncodedRows(counts.vocabulary, counts.classes, codes, classes)
-            return Sample.of(encoded, np.random.RandomState(0))
-
-        whole = sample(slice(None))
-        thin = whole.thinned(limit)
-        held = np.bincount(thin.labels, minlength=whole.classes.size)
-        assert len(thin) <= limit
-        if limit >= whole.classes.size:
-            assert (held >= 1).all()
-            # The rows stand for as many as they are, in the shares of all rows.
-            shares = np.bincount(thin.labels, thin.representative_weights, whole.classes.size) / len(thin)
-            assert_allclose(shares, whole.seen / whole.seen.sum())
-        if 0 < cut < len(labels):
-            both = sample(slice(0, cut)) + sample(slice(cut, None))
-            assert_array_equal(both.seen, whole.seen)
-            for ours, theirs in zip(both.codes, whole.codes, strict=True):
-                assert_array_equal(ours, theirs)
 
     def test_memory_is_bounded(self):
         assert row_limit(2, 2) == MOST_ROWS

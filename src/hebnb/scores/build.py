@@ -81,7 +81,7 @@ def _learned(
     smoothers that learn nothing give every family the concentration that its number of categories calls for.
     """
     sizes = counts.vocabulary.sizes
-    contexts = [Contexts.of(family, sizes) for family in cells]
+    contexts = [Contexts.of(family, sizes, table.contexts) for family, table in zip(cells, above, strict=True)]
     size = np.maximum([sizes[family.child] for family in cells], 1).astype(float)
     problem = np.arange(len(cells))
     if rule.learns:

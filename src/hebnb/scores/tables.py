@@ -109,6 +109,10 @@ class ValueTable:
         return ()
 
     @property
+    def contexts(self) -> None:
+        """None: there are no parents."""
+
+    @property
     def n_cells(self) -> int:
         """K."""
         return len(self.mean)
@@ -223,7 +227,7 @@ class FamilyTable:
     @cached_property
     def contexts(self) -> Contexts:
         """The combinations of the parents' values that occur, and which of them each cell belongs to."""
-        return Contexts.of(self.cells, self.sizes)
+        return Contexts.of(self.cells, self.sizes, self.above.contexts)
 
     @cached_property
     def log_probability(self) -> FloatArray:
@@ -300,46 +304,62 @@ class Contexts:
 
     Parameters
     ----------
-    parents : tuple of int
-    sizes : array of int
-        K of every parent.
+    parent : int
+        The last parent.
+    size : int
+        Its K.
     codes : array of shape (contexts, parents)
-    total : array of shape (contexts, C)
-        Rows of every class; a line of zeros at place −1.
+    total : array of shape (contexts + 1, C)
+        Rows of every class; a line of zeros at the end, for what is at place −1.
     of_cell : array of int
         The context of every cell.
+    above : Contexts, optional
+        Those with one parent less, if there is one.
     """
 
-    parents: tuple[int, ...]
-    sizes: IntArray
+    parent: int
+    size: int
     codes: IntArray
     total: FloatArray
     of_cell: IntArray
+    above: Contexts | None
 
     @classmethod
-    def of(cls, cells: FamilyCells, sizes: IntArray) -> Contexts:
+    def of(cls, cells: FamilyCells, sizes: IntArray, above: Contexts | None) -> Contexts:
         """Those that occur."""
-        above = cells.codes[:, 1:]
-        new = np.ones(len(above), dtype=bool)
-        new[1:] = (above[1:] != above[:-1]).any(axis=1)  # cells stand in the order of their parents
+        codes = cells.codes[:, 1:]
+        new = np.ones(len(codes), dtype=bool)
+        new[1:] = (codes[1:] != codes[:-1]).any(axis=1)  # cells stand in the order of their parents
         of_cell = np.cumsum(new) - 1
         total = np.zeros((int(new.sum()) + 1, cells.count.shape[1]))
         np.add.at(total, of_cell, cells.count)
-        return cls(cells.parents, sizes[list(cells.parents)], above[new], total, of_cell)
+        parent = cells.parents[-1]
+        return cls(parent, int(sizes[parent]), codes[new], total, of_cell, above)
 
     def places(self, codes: Sequence[IntArray]) -> IntArray:
-        """The context of every row, −1 where it never occurred."""
-        key = np.zeros(len(codes[self.parents[0]]), dtype=np.intp)
-        for parent, size in zip(self.parents, self.sizes.tolist(), strict=True):
-            key = key * (size + 1) + codes[parent]
-        return self._index.places(key)
+        """The context of every row, −1 where it never occurred. Of all features, the parents have codes."""
+        before = None if self.above is None else self.above.places(codes)
+        return self._found(before, codes[self.parent])
+
+    def _places_of(self, lines: IntArray) -> IntArray:
+        """The same for codes of the parents, of shape (lines, parents)."""
+        before = None if self.above is None else self.above._places_of(lines[:, :-1])
+        return self._found(before, lines[:, -1])
+
+    def _found(self, before: IntArray | None, code: IntArray) -> IntArray:
+        """Contexts by the place of the one with a parent less, of which there are few, and the last parent's code."""
+        if before is None:
+            return self._index.places(code)
+        places = self._index.places(np.maximum(before, 0) * (self.size + 1) + code)
+        return np.where(before >= 0, places, -1)
 
     @cached_property
     def _index(self) -> KeyIndex:
-        key = np.zeros(len(self.codes), dtype=np.intp)
-        for n, size in enumerate(self.sizes.tolist()):
-            key = key * (size + 1) + self.codes[:, n]
-        return KeyIndex(key, int(np.prod(self.sizes + 1)))
+        code = self.codes[:, -1]
+        if self.above is None:
+            return KeyIndex(code, self.size + 1)
+        before = self.above._places_of(self.codes[:, :-1])
+        return KeyIndex(before * (self.size + 1) + code, max(len(self.above.codes), 1) * (self.size + 1))
 
 
 @dataclass(frozen=True, eq=False)
