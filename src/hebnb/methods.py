@@ -43,9 +43,7 @@ METHODS = {
         Method("HEB-AODE", AODE, {}, "one dependence more, smoothing learned"),
         Method("NB+loo", NaiveBayes, {"weighting": "loo"}, "HEB-M, weights learned on left-out rows"),
         Method("AODE+loo", AODE, {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
-        Method(
-            "TAN+loo", TAN, {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"
-        ),
+        Method("TAN+loo", TAN, {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"),
         Method("KDB+loo", KDB, {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),
     )
 }

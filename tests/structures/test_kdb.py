@@ -108,7 +108,6 @@ class TestParents:
         assert tree.parents_ == model.parents_
         assert_allclose(model.predict_joint_log_proba(X), tree.predict_joint_log_proba(X), rtol=1e-12)
 
-    @pytest.mark.xfail(strict=True, reason="I(X; X' | Y) of independent columns is rounding, which may be above zero")
     @pytest.mark.parametrize("table", ["constant", "factorial"])
     def test_an_independent_column_has_none(self, table):
         if table == "factorial":  # every combination of values and class once
@@ -182,7 +181,6 @@ class TestScores:
         else:
             assert not np.allclose(model.feature_weights_, 1)
 
-    @pytest.mark.xfail(strict=True, raises=(IndexError, ValueError), reason="keys of contexts go beyond 64 bits")
     def test_many_parents_of_many_categories(self):
         """256⁸ combinations of the codes of eight parents."""
         rng = np.random.default_rng(0)

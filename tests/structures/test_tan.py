@@ -335,7 +335,6 @@ class TestTree:
         assert model.parents_[1] == ()
         assert not any(1 in own for own in model.parents_)
 
-    @pytest.mark.xfail(strict=True, reason="I(X; X' | Y) of independent columns is rounding, which may be above zero")
     @pytest.mark.parametrize("table", ["constant", "factorial"])
     def test_an_independent_column_has_no_parent(self, table):
         if table == "factorial":  # every combination of values and class once
@@ -348,7 +347,6 @@ class TestTree:
             assert parents[-1] == ()
             assert not any(5 in own for own in parents)
 
-    @pytest.mark.xfail(strict=True, reason="which of two equal columns becomes a parent is decided by rounding")
     def test_of_equals_the_first_is_the_parent_whatever_the_names(self):
         for seed in range(100):
             rng = np.random.default_rng(seed)
@@ -664,7 +662,6 @@ class TestOddTables:
         with pytest.raises(InputError, match="TAN learns from PairCounts, not from Counts"):
             TAN().fit_counts(NaiveBayes().count(X, y))
 
-    @pytest.mark.xfail(strict=True, reason="pairs over AODE's caps were not counted, and pass for independent")
     def test_counts_that_lack_pairs_are_refused(self):
         X, y = codes_table()
         with sparse_pairs():

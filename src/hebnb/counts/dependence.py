@@ -8,6 +8,9 @@ from scipy.special import xlogy
 from hebnb.counts.pairs import DensePairs, PairCounts
 from hebnb.foundation.arrays import FloatArray
 
+# Decimals of information, in bits, that decide between columns.
+_DIGITS = 10
+
 
 def conditional_mutual_information(counts: PairCounts) -> FloatArray:
     """I(X_i; X_j | Y) in bits for every pair of features, of shape (F, F), from the rows in which both are known.
@@ -41,5 +44,12 @@ def conditional_mutual_information(counts: PairCounts) -> FloatArray:
     information = together - of_value - of_value.T + xlogy(total, total).sum(axis=0)
     known = total.sum(axis=0)
     np.fill_diagonal(information, 0.0)
-    bits: FloatArray = information / np.maximum(known, 1e-300) / np.log(2)
-    return np.maximum(bits, 0.0)
+    return without_rounding(information / np.maximum(known, 1e-300) / np.log(2))
+
+
+def without_rounding(information: FloatArray) -> FloatArray:
+    """Information in bits without the digits that are rounding: equal columns tie, and independent ones have none.
+
+    Choosing parents by those digits would make the choice depend on the order in which categories are added up.
+    """
+    return np.maximum(np.round(information, _DIGITS), 0.0)

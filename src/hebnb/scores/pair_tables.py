@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -9,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from hebnb.counts.pairs import DensePairs, Layout
-from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
 from hebnb.scores.directed import Directed
 from hebnb.scores.pair_numbers import PairNumbers
 from hebnb.smoothing.posterior import posterior_mean
@@ -69,17 +70,21 @@ def dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DensePa
     """The score tables with a cell for every pair."""
     counts, used, total = directed.counts, directed.used, directed.total
     assert isinstance(counts.pairs, DensePairs)
-    layout = counts.layout
+    layout, square = counts.layout, counts.pairs.square
     table = np.zeros((counts.classes.size, layout.width + 1, layout.width + 1))
-    for i in np.flatnonzero(used.any(axis=1)).tolist():
+
+    def fill(i: int) -> None:
         span = layout.span(i)
         strength = np.where(used[i], m[:, i], 1.0)[:, np.newaxis, layout.feature]
         rows = np.repeat(total[:, span], layout.sizes, axis=2)
         silent = ~used[i][layout.feature] | (mean == 0)
         scores = table[:, span, :-1]
-        posterior_mean(counts.pairs.square[:, span], rows, np.where(silent, 1.0, mean), strength, out=scores)
+        posterior_mean(square[:, span], rows, np.where(silent, 1.0, mean), strength, out=scores)
         np.log(scores, out=scores)
         scores[:, :, silent] = 0
+
+    with ThreadPoolExecutor(THREADS) as pool:  # taking logarithms is outside the interpreter lock
+        list(pool.map(fill, np.flatnonzero(used.any(axis=1)).tolist()))
     return DensePairTables(table)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from hebnb.columns.column import Name
 from hebnb.columns.kinds import MissingPolicy
 from hebnb.columns.vocabulary import Vocabulary
-from hebnb.counts.dependence import conditional_mutual_information
+from hebnb.counts.dependence import conditional_mutual_information, without_rounding
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts, Parents
 from hebnb.counts.pair_memory import check_memory
@@ -73,7 +73,7 @@ def k_parents(counts: PairCounts, k: int) -> Parents:
     Features come in the order of what they tell about the class, and those before it can be a feature's parents.
     """
     weight = conditional_mutual_information(counts)
-    order = np.argsort(-mutual_information(counts), kind="stable").tolist()
+    order = np.argsort(-without_rounding(mutual_information(counts)), kind="stable").tolist()
     parents: list[tuple[int, ...]] = [()] * len(weight)
     for place, f in enumerate(order):
         before = np.array(order[:place], dtype=np.intp)

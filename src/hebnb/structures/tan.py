@@ -11,7 +11,7 @@ import numpy as np
 from hebnb.columns.column import Name
 from hebnb.columns.kinds import MissingPolicy
 from hebnb.columns.vocabulary import Vocabulary
-from hebnb.counts.dependence import conditional_mutual_information
+from hebnb.counts.dependence import conditional_mutual_information, without_rounding
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import Parents
 from hebnb.counts.pair_memory import check_memory
@@ -19,6 +19,7 @@ from hebnb.counts.pairs import Caps, PairCounts
 from hebnb.counts.single import Counts
 from hebnb.engines.counting import count_pairs
 from hebnb.engines.lazy_table import LazyTable
+from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.structure import Structure, Tables
 from hebnb.foundation.arrays import FloatArray
@@ -50,6 +51,8 @@ class Tree(Structure):
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
         """log P(x | y, parent) along the tree."""
         assert isinstance(counts, PairCounts)
+        if counts.caps != _NO_CAPS:
+            raise InputError("These counts lack the pairs that caps left out.", "Make them with TAN().count(X, y).")
         return family_tables(counts, counts, tree(counts), rule), None
 
     def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int) -> None:
@@ -64,7 +67,7 @@ def tree(counts: PairCounts) -> Parents:
     """
     weight = conditional_mutual_information(counts)
     parents: list[tuple[int, ...]] = [()] * len(weight)
-    nearest = np.full(len(weight), int(np.argmax(mutual_information(counts))))
+    nearest = np.full(len(weight), int(np.argmax(without_rounding(mutual_information(counts)))))
     outside = np.arange(len(weight)) != nearest[0]
     best = weight[nearest[0]].copy()
     while outside.any():

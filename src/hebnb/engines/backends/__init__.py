@@ -26,7 +26,7 @@ def backend_of(frame: Frame) -> Backend:
     """The engine that holds a lazy table."""
     name = frame.implementation.name
     if name not in BACKENDS:
-        known = ", ".join(type(backend).__name__ for backend in dict.fromkeys(BACKENDS.values()))
+        known = ", ".join(dict.fromkeys(type(backend).__name__ for backend in BACKENDS.values()))
         raise InputError(
             f"The table is on the engine {name.lower()}, which hebnb does not know. Known: {known}.",
             "Hand it over as a table of one of these, or collect it first.",
