@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hebnb import AODE, NaiveBayes
+from hebnb import AODE, KDB, TAN, NaiveBayes
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -34,6 +34,12 @@ MODELS = [
     AODE(min_parent_count=6),
     AODE(min_parent_count=1000),
     AODE(max_parent_categories=0, over_cap="skip", weighting="loo"),
+    TAN(),
+    TAN("laplace", weighting="sqrt-mi"),
+    TAN(weighting="loo", missing="ignore"),
+    KDB(),
+    KDB(3, "heb-u"),
+    KDB(weighting="loo"),
 ]
 
 

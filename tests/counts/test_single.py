@@ -54,7 +54,7 @@ def counted(rows, policy="category", edges=(0.5,)):
 def as_dict(counts):
     """The weight of every (feature, category, class), and of every class."""
     classes = counts.classes.values.tolist()
-    cells = {label: weight for label, weight in zip(classes, counts.class_count.tolist(), strict=True)}
+    cells = dict(zip(classes, counts.class_count.tolist(), strict=True))
     for f, (kind, table) in enumerate(zip(counts.vocabulary.features, counts.tables, strict=True)):
         for text, line in zip(kind.texts, dense(table).tolist(), strict=True):
             cells |= {(f, text, label): weight for label, weight in zip(classes, line, strict=True)}
@@ -170,3 +170,9 @@ def test_counts_of_other_columns_do_not_add():
         _ = counts + other
     with pytest.raises(InputError, match="Column 2: it was read in two different ways"):
         _ = counts + counted(rows, edges=[3.0])
+
+
+@pytest.mark.xfail(strict=True, reason="gaps of a cut column count only if some part of it is no gap")
+def test_a_part_with_nothing_but_gaps_adds_its_gaps():
+    gaps, rest = [(None, 1, None, "no", 1.0)] * 2, [("red", 1, 0.0, "no", 1.0), ("red", 1, None, "yes", 1.0)]
+    assert as_dict(counted(gaps) + counted(rest)) == as_dict(counted([*gaps, *rest]))

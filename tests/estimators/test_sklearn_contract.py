@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hebnb import AODE, HEB, NaiveBayes
+from hebnb import AODE, HEB, KDB, TAN, NaiveBayes
 
 ESTIMATORS = [
     NaiveBayes(),
@@ -16,6 +16,10 @@ ESTIMATORS = [
     AODE(),
     AODE(smoothing="laplace", over_cap="skip"),
     AODE(weighting="loo"),
+    TAN(),
+    TAN(smoothing="laplace", weighting="loo"),
+    KDB(),
+    KDB(weighting="loo"),
 ]
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import CategoricalNB
 
 from conftest import examples, make_table
-from hebnb import AODE, HEB, Additive, InputError, NaiveBayes, ParameterError
+from hebnb import AODE, HEB, KDB, TAN, Additive, InputError, NaiveBayes, ParameterError
 from hebnb.datasets import load_flights
 from hebnb.export.onnx import model as export
 from hebnb.export.onnx import scores as onnx_scores
@@ -136,6 +136,10 @@ MODELS = {
     "aode rare parents": AODE(min_parent_count=60),
     "aode rare parents loo": AODE(min_parent_count=60, weighting="loo"),
     "aode parents never in effect": AODE(min_parent_count=1000),
+    "tan": TAN(),
+    "tan ignore loo": TAN(missing="ignore", weighting="loo"),
+    "kdb": KDB(),
+    "kdb laplace sqrt-mi": KDB(3, "laplace", weighting="sqrt-mi"),
 }
 
 

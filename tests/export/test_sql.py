@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 from conftest import examples
-from hebnb import AODE, Additive, InputError, NaiveBayes, ParameterError
+from hebnb import AODE, KDB, TAN, Additive, InputError, NaiveBayes, ParameterError
 from hebnb.export.sql.dialect import DIALECTS
 from hebnb.export.sql.query import to_sql
 
@@ -314,6 +314,10 @@ VARIANTS = {
     "aode loo no parents": (AODE(weighting="loo", max_parent_categories=0, over_cap="skip"), ["p", "q"]),
     "aode none in effect": (AODE(weighting="loo", min_parent_count=1e6), ["p", "q"]),
     "aode one class": (AODE(), ["only"]),
+    "tan": (TAN(), ["p", "q", "r"]),
+    "tan loo": (TAN(weighting="loo", missing="ignore"), ["p", "q"]),
+    "kdb": (KDB(), ["p", "q"]),
+    "kdb laplace": (KDB(3, "laplace", weighting="sqrt-mi"), ["p", "q", "r"]),
 }
 
 
@@ -435,7 +439,7 @@ class TestScores:
         known = {name: (kinds[name][0], data.draw(values)) for name, values in draw.items()}
         new = {name: (kinds[name][0], data.draw(values)) for name, values in draw.items()}
         labels = [k % 3 for k in range(rows)]
-        kind = data.draw(st.sampled_from([NaiveBayes, AODE]))
+        kind = data.draw(st.sampled_from([NaiveBayes, AODE, TAN, KDB]))
         categorical = data.draw(st.sampled_from(["auto", "all"]))
         model = kind(categorical_features=categorical, n_bins=3).fit(as_pandas(known), labels)
         check(duckdb, model, {name: (kinds[name][0], known[name][1] + new[name][1]) for name in kinds})

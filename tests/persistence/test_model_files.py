@@ -15,7 +15,7 @@ import pytest
 import skops.io
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import hebnb
@@ -171,6 +171,20 @@ def test_a_file_of_an_older_minor_version_loads():
     assert_array_equal(model.classes_, ["x", "y"])
     odds = (3 / 5 * 3 / 4) / (2 / 5 * 1 / 3)
     assert model.predict_proba([["a"]])[0, 0] == pytest.approx(odds / (1 + odds), abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "model"), [("aode", AODE("laplace")), ("aode-loo", AODE(weighting="loo"))])
+def test_files_of_version_0_1_hold_what_was_learned(name, model, path):
+    """They were written by 0.1.0 from these rows, so they say what a model of these rows says."""
+    loaded = load(Path(__file__).parents[1] / "data" / f"{name}-0.1.0.skops")
+    X = np.array([["red", "s"], ["red", "m"], ["blue", "m"], ["blue", "l"], ["green", None]] * 8, dtype=object)
+    model.fit(X, ["no", "no", "yes", "yes", "no"] * 8)
+    rows = np.array([["red", "s"], ["blue", "m"], ["unseen", "l"], ["green", None]], dtype=object)
+    assert_allclose(loaded.predict_joint_log_proba(rows), model.predict_joint_log_proba(rows), rtol=0, atol=1e-12)
+    assert_array_equal(loaded.parents_, model.parents_)
+    assert hasattr(loaded, "loo_log_loss_") == (name == "aode-loo")
+    save(loaded, path)  # in the format of today
+    assert_allclose(load(path).predict_proba(rows), model.predict_proba(rows), rtol=0, atol=1e-12)
 
 
 def test_a_file_of_a_newer_format_says_so(path):

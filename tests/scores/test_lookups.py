@@ -155,6 +155,32 @@ def test_probabilities_of_a_feature_sum_to_one_whatever_its_parents_are(name):
         assert_allclose(np.exp(logs).sum(axis=0), 1, rtol=1e-10)
 
 
+def test_contexts_of_many_parents_are_told_apart():
+    """Of 21 parents with 10 categories there are more combinations than 64 bits count."""
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(10, size=40) for _ in range(22)]
+    codes = [np.append(own, own[:20]) for own in codes]
+    codes[21][40:] = (codes[21][40:] + 1) % 10  # the last parent alone is another
+    features = tuple(Categories(np.arange(10), False) for _ in codes)
+    classes = Categories(np.arange(2), False)
+    labels = rng.integers(2, size=60)
+    rows = EncodedRows(Vocabulary(tuple(range(22)), features, "ignore"), classes, codes, labels, np.ones(60))
+    parents = ((*range(1, 22),), *[()] * 21)
+    counts = FamilyCounts.of_families(Counts.of(rows), parents, [FamilyCells.of_rows(0, parents[0], rows)])
+    for name in ("te", "kt"):
+        table, *_ = family_tables(counts, counts, parents, rule := smoother(name))
+        asked = [np.append(own[:50], (own[:3] + 1) % 11) for own in codes]
+        m, means = np.stack(table.concentration), (table.root.mean, rule.prior.backs_off)
+        expected = [
+            [slow_log_probability(rows, 0, parents[0], own, c, means, m[:, c]) or 0.0 for c in range(2)]
+            for own in np.array(asked).T
+        ]
+        assert_allclose(table.scores(asked), expected, atol=1e-10)
+        found = np.zeros((53, 2))
+        table.lookup().add_to(found, asked)
+        assert_allclose(found, expected, atol=1e-10)
+
+
 @given(st.integers(0, 1000), st.sampled_from([1, 3, 1 << 14]))
 @examples(30)
 def test_a_score_is_the_sum_of_what_tables_add(seed, block):
