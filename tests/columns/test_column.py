@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import BACKENDS, make_table
-from hebnb import NaiveBayes
+from hebnb import InputError, NaiveBayes
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -238,3 +238,14 @@ class TestParameters:
     def test_weights_that_are_no_numbers(self, weights):
         with pytest.raises(ValueError, match="sample_weight"):
             NaiveBayes().fit(self.X, self.y, sample_weight=weights)
+
+
+def test_columns_named_by_integers_are_not_taken_by_position():
+    X = pd.DataFrame({0: list("aabb"), 1: list("xyxy")})
+    model = NaiveBayes().fit(X, [0, 0, 1, 1])
+    assert model.predict(X).tolist() == [0, 0, 1, 1]
+    with pytest.raises(InputError, match="Column 1 stands where 0 stood at fit"):
+        model.predict(X[[1, 0]])
+    with pytest.raises(InputError, match="Column 0 is missing"):
+        model.predict(X.rename(columns={0: 7, 1: 8}))
+    assert model.predict(X.to_numpy()).tolist() == [0, 0, 1, 1]  # an array has no names

@@ -87,11 +87,12 @@ def test_a_sum_has_the_rows_of_both(one, two, policy):
 
 @given(ROWS, ROWS, st.integers(3, 30), st.integers(3, 30))
 @examples(60)
-def test_thinning_by_steps_ends_where_one_step_does(one, two, limit, other):
+def test_thinning_by_steps_loses_no_row_that_one_step_keeps(one, two, limit, other):
     both = sampled(one, 1) + sampled(two, 2)
     fewer, more = sorted([limit, other])
     direct, by_steps = both.thinned(fewer), both.thinned(more).thinned(fewer)
-    assert decoded(direct) == decoded(by_steps)
+    assert len(by_steps) <= fewer
+    assert set(decoded(direct)) <= set(decoded(by_steps))  # which may be few enough before they are thinned again
     assert_array_equal(direct.seen, by_steps.seen)
 
 

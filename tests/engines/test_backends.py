@@ -76,7 +76,6 @@ def test_an_engine_that_is_not_in_the_table_is_refused_by_name(name, monkeypatch
             ask()
 
 
-@pytest.mark.xfail(strict=True, reason="Spark has two names in the table, and two objects, so it is shown twice")
 def test_a_refusal_shows_every_engine_once(monkeypatch):
     table = FRAME.lazy()
     monkeypatch.delitem(BACKENDS, "POLARS")

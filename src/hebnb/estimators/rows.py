@@ -56,7 +56,8 @@ def check_columns(model: BaseEstimator, X: Any, table: Table, scores: ScoreTable
     except ValueError as error:
         complaint = str(error)
     positions = tuple(range(len(now))), tuple(range(len(then)))
-    if now not in positions and then not in positions:  # both have names; scikit-learn compares only strings
+    by_position = then in positions and not all(isinstance(name, int) for name in now)
+    if now not in positions and not by_position:  # names are names, integers too; scikit-learn compares only strings
         gone = [name for name in then if name not in now]
         moved = next((pair for pair in zip(now, then, strict=False) if pair[0] != pair[1]), None)
         if gone and not isinstance(gone[0], str):
