@@ -206,9 +206,9 @@ def _opened(files: _Files, connection: duckdb.DuckDBPyConnection, text: Sequence
     else:
         with reading(files.source):
             if files.kind == "parquet":
-                relation = connection.read_parquet(names, union_by_name=True)
+                relation = connection.read_parquet(names, union_by_name=True, hive_partitioning=False)
             else:
-                relation = connection.read_json(names, union_by_name=True)
+                relation = connection.read_json(names, union_by_name=True, hive_partitioning=False)
     return TableFile(files.source, relation, counted)
 
 
@@ -246,6 +246,8 @@ def _separated(
                 na_values=None if files.gap is None else ["", files.gap],
                 sample_size=rows,
                 union_by_name=True,
+                comment="",  # a row that begins with # is a row
+                hive_partitioning=False,
             )
             counts = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in relation.columns)])
             (counted,) = relation.aggregate(counts).fetchall()
