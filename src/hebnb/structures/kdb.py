@@ -20,10 +20,9 @@ from hebnb.counts.single import Counts
 from hebnb.engines.counting import count_families, count_pairs
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import ParameterError
-from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.families import FamilyClassifier
 from hebnb.estimators.structure import Structure, Tables
-from hebnb.foundation.arrays import FloatArray
-from hebnb.scores.build import family_tables, levels
+from hebnb.scores.build import family_tables
 from hebnb.smoothing.smoothers import Smoother
 from hebnb.weighting.mutual_information import mutual_information
 
@@ -82,7 +81,7 @@ def k_parents(counts: PairCounts, k: int) -> Parents:
     return tuple(parents)
 
 
-class KDB(CategoricalClassifier):
+class KDB(FamilyClassifier):
     """A Bayesian classifier with k parents a feature, whose smoothing is learned from the data.
 
     Every feature depends on the class and on up to ``k`` others that tell more about the class: those it shares most
@@ -145,29 +144,21 @@ class KDB(CategoricalClassifier):
         max_categories: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
+        super().__init__(
+            smoothing,
+            weighting=weighting,
+            memory_limit=memory_limit,
+            categorical_features=categorical_features,
+            numeric_features=numeric_features,
+            n_bins=n_bins,
+            bin_edges=bin_edges,
+            missing=missing,
+            max_categories=max_categories,
+            random_state=random_state,
+        )
         self.k = k
-        self.smoothing = smoothing
-        self.weighting = weighting
-        self.memory_limit = memory_limit
-        self.categorical_features = categorical_features
-        self.numeric_features = numeric_features
-        self.n_bins = n_bins
-        self.bin_edges = bin_edges
-        self.missing = missing
-        self.max_categories = max_categories
-        self.random_state = random_state
 
     def _structure(self) -> KParents:
         if not isinstance(self.k, int | np.integer) or isinstance(self.k, bool) or self.k < 0:
             raise ParameterError(f"k={self.k!r} must be an integer that is not negative.")
         return KParents(int(self.k), self.memory_limit)
-
-    @property
-    def parents_(self) -> list[tuple[int, ...]]:
-        """The positions of every feature's parents."""
-        return [table.columns[1:] for table in self._fitted("parents_").tables]
-
-    @property
-    def concentration_(self) -> list[FloatArray]:
-        """Strength of the prior, in rows: given the class alone, given one parent, and so on."""
-        return levels(self._fitted("concentration_").tables)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from hebnb.columns.column import Name
-from hebnb.columns.kinds import MissingPolicy
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.dependence import conditional_mutual_information, without_rounding
 from hebnb.counts.encoded import EncodedRows
@@ -20,10 +17,9 @@ from hebnb.counts.single import Counts
 from hebnb.engines.counting import count_pairs
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError
-from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.families import FamilyClassifier
 from hebnb.estimators.structure import Structure, Tables
-from hebnb.foundation.arrays import FloatArray
-from hebnb.scores.build import family_tables, levels
+from hebnb.scores.build import family_tables
 from hebnb.smoothing.smoothers import Smoother
 from hebnb.weighting.mutual_information import mutual_information
 
@@ -80,7 +76,7 @@ def tree(counts: PairCounts) -> Parents:
     return tuple(parents)
 
 
-class TAN(CategoricalClassifier):
+class TAN(FamilyClassifier):
     """Tree-augmented naive Bayes whose smoothing is learned from the data.
 
     Every feature depends on the class and on one other feature, its *parent*; the parents form the tree of greatest
@@ -124,40 +120,5 @@ class TAN(CategoricalClassifier):
 
     _STRUCTURE: ClassVar[type[Structure]] = Tree
 
-    def __init__(
-        self,
-        smoothing: str | Smoother = "heb-m",
-        *,
-        weighting: str | None = None,
-        memory_limit: float | None = None,
-        categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
-        numeric_features: Sequence[Name] | None = None,
-        n_bins: int = 10,
-        bin_edges: Mapping[Name, Sequence[float]] | None = None,
-        missing: MissingPolicy = "category",
-        max_categories: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.smoothing = smoothing
-        self.weighting = weighting
-        self.memory_limit = memory_limit
-        self.categorical_features = categorical_features
-        self.numeric_features = numeric_features
-        self.n_bins = n_bins
-        self.bin_edges = bin_edges
-        self.missing = missing
-        self.max_categories = max_categories
-        self.random_state = random_state
-
     def _structure(self) -> Tree:
         return Tree(self.memory_limit)
-
-    @property
-    def parents_(self) -> list[tuple[int, ...]]:
-        """The position of every feature's parent."""
-        return [table.columns[1:] for table in self._fitted("parents_").tables]
-
-    @property
-    def concentration_(self) -> list[FloatArray]:
-        """Strength of the prior, in rows: given the class alone, and given the class and the parent."""
-        return levels(self._fitted("concentration_").tables)
