@@ -20,6 +20,7 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells
 from hebnb.counts.single import Counts
+from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
 # Below this many categories a feature, on average, multiplying one-hot matrices is faster than counting codes.
@@ -194,6 +195,10 @@ class PairCounts(Counts):
     def __add__(self, other: Counts) -> PairCounts:
         if not isinstance(other, PairCounts):
             return NotImplemented
+        if self.caps != other.caps:
+            raise InputError(
+                "Counts of pairs with different caps cannot be added.", "Count all parts with the same caps."
+            )
         single = super().__add__(other)
         ours, theirs = self._widen(single.vocabulary, single.classes), other._widen(single.vocabulary, single.classes)
         n_rows = self.n_rows + other.n_rows

@@ -273,6 +273,8 @@ class FamilyTable:
     def left_out(self, rows: Rows, left: Left) -> FloatArray:
         """(n + mθ)/(N + m), with the row taken out of n, of N and of what θ is made of."""
         above = self.above.left_out(rows, left)
+        if not len(self.cells.codes):
+            return above
         context = self.contexts.places(rows.codes)
         cell = self._cell_places(rows.codes, context)
         counted = (context >= 0) & left.known[self.columns[0]]

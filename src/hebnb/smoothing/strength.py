@@ -159,12 +159,12 @@ def merge_cells(
     whole_marginal, whole_count = marginal.astype(np.int64), count.astype(np.int64)
     if not ((whole_count == count).all() and (whole_marginal == marginal).all()):
         return unmerged
-    rare = whole_marginal < _RARE
     many_problems = int(high[0])
-    if many_problems * _RARE**2 > _RARE * len(count):  # too many problems to count in a table
+    if many_problems * _RARE > len(count):  # too many problems to count in a table
         return _merged(problem, whole_marginal, whole_count)
+    rare = whole_marginal < _RARE
     # Most categories are rare, and their cells are counted; the others are few, and sorted.
-    key = (whole_count[rare] * many_problems + problem[rare]) * _RARE + whole_marginal[rare]
+    key = _packed(problem[rare], whole_marginal[rare], whole_count[rare], (many_problems, _RARE))
     multiplicity = np.bincount(key)
     seen = np.flatnonzero(multiplicity)
     rest, one_marginal = np.divmod(seen, _RARE)
@@ -180,14 +180,27 @@ def merge_cells(
 def _merged(
     problem: IntArray, marginal: NDArray[np.int64], count: NDArray[np.int64]
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-    """Merge cells by sorting them."""
+    """Merge cells by sorting them; the counts are overwritten."""
     many_problems, many_marginals = int(problem.max(initial=0)) + 1, int(marginal.max(initial=0)) + 1
-    key = np.sort((count * many_problems + problem) * many_marginals + marginal)
+    key = _packed(problem, marginal, count, (many_problems, many_marginals))
+    key.sort()
     first = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1) if len(key) else np.empty(0, dtype=np.intp)
     multiplicity = np.diff(first, append=len(key))
     rest, one_marginal = np.divmod(key[first], many_marginals)
     one_count, one_problem = np.divmod(rest, many_problems)
     return one_problem, one_marginal.astype(float), one_count.astype(float), multiplicity.astype(float)
+
+
+def _packed(
+    problem: IntArray, marginal: NDArray[np.int64], count: NDArray[np.int64], sizes: tuple[int, int]
+) -> NDArray[np.int64]:
+    """Count, problem and marginal count in one number, which takes the place of the count."""
+    many_problems, many_marginals = sizes
+    count *= many_problems
+    count += problem
+    count *= many_marginals
+    count += marginal
+    return count
 
 
 def maximize(
