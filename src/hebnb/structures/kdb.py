@@ -85,9 +85,10 @@ class KDB(FamilyClassifier):
     """A Bayesian classifier with k parents a feature, whose smoothing is learned from the data.
 
     Every feature depends on the class and on up to ``k`` others that tell more about the class: those it shares most
-    with, given the class. P(x | class, two parents) is shrunk towards P(x | class, one parent), that towards
-    P(x | class), and that towards P(x), each with a strength that is learned; smoothers with a uniform prior shrink all
-    of them towards equal probabilities.
+    with, given the class. P(x | class, two parents) is shrunk towards P(x | class, one parent), and that towards
+    P(x | class), with one strength learned for each number of parents; P(x | class) is shrunk towards P(x), as in naive
+    Bayes. Smoothers with a uniform prior shrink all of them towards equal probabilities. Without weights KDB is
+    over-confident where columns have many categories.
 
     Parameters
     ----------
@@ -108,7 +109,8 @@ class KDB(FamilyClassifier):
         The positions of every feature's parents, the one given up last first. ``partial_fit`` keeps those of the first
         batch.
     concentration_ : list of arrays of shape (C, F)
-        Strength of the prior given the class alone, given one parent, and so on; NaN for features with fewer.
+        Strength of the prior given the class alone, and given one parent, two, …: one number each, NaN for features
+        with fewer.
     feature_weights_, class_offsets_, loo_log_loss_
         As for ``NaiveBayes``.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_

@@ -80,8 +80,9 @@ class TAN(FamilyClassifier):
     """Tree-augmented naive Bayes whose smoothing is learned from the data.
 
     Every feature depends on the class and on one other feature, its *parent*; the parents form the tree of greatest
-    conditional mutual information. P(x | class, parent) is shrunk towards P(x | class), and that towards P(x), each
-    with a strength that is learned; smoothers with a uniform prior shrink both towards equal probabilities.
+    conditional mutual information. P(x | class, parent) is shrunk towards P(x | class), with one strength learned for all
+    features, and that towards P(x), as in naive Bayes; smoothers with a uniform prior shrink both towards equal
+    probabilities. Without weights TAN is over-confident where columns have many categories.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class TAN(FamilyClassifier):
     parents_ : list of F tuples of int
         The position of every feature's parent; empty for the root.
     concentration_ : list of arrays of shape (C, F)
-        Strength of the prior given the class alone, and given the class and the parent; NaN for the root.
+        Strength of the prior given the class alone, and given the class and the parent: one number, NaN for the root.
     feature_weights_, class_offsets_, loo_log_loss_
         As for ``NaiveBayes``.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
