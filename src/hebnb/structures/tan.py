@@ -80,8 +80,8 @@ class TAN(FamilyClassifier):
     """Tree-augmented naive Bayes whose smoothing is learned from the data.
 
     Every feature depends on the class and on one other feature, its *parent*; the parents form the tree of greatest
-    conditional mutual information. P(x | class, parent) is shrunk towards P(x | class), with one strength learned for all
-    features, and that towards P(x), as in naive Bayes; smoothers with a uniform prior shrink both towards equal
+    conditional mutual information. P(x | class, parent) is shrunk towards P(x | class), with one strength learned for
+    all features, and that towards P(x), as in naive Bayes; smoothers with a uniform prior shrink both towards equal
     probabilities. Without weights TAN is over-confident where columns have many categories.
 
     Parameters
