@@ -123,8 +123,7 @@ class _Parts:
         estimates = self._estimates(counts, rule)
         log_prior = self.numbers("log_prior", shape[:1], lowest=True)
         given = bool(header["prior_is_given"])
-        model = ScoreTables(counts, rule, log_prior, given, tables, estimates, self._combination(shape, estimates))
-        return model.prepared()
+        return ScoreTables(counts, rule, log_prior, given, tables, estimates, self._combination(shape, estimates))
 
     def _estimates(self, counts: Any, rule: Smoother) -> Estimates | None:
         described = self.header["estimates"]

@@ -32,21 +32,21 @@ class Estimates:
     Parameters
     ----------
     counts : PairCounts
+    rule : Smoother
+        How probabilities were made from counts.
     parents : array of int
         The features that act as parents.
     concentration : array of shape (C, F, F)
         Strength of the prior for (class, parent, child); NaN where the child depends on the class alone.
     min_count : float
         A value acts as a parent only if it occurred in at least this weight of rows.
-    pairs : PairTables
-        log P(x_j | y, x_i).
     """
 
     counts: PairCounts
+    rule: Smoother
     parents: IntArray
     concentration: FloatArray
     min_count: float
-    pairs: PairTables
 
     @classmethod
     def of(
@@ -59,10 +59,14 @@ class Estimates:
         min_count: float,
         concentration: FloatArray | None = None,
     ) -> Estimates:
-        """Learn the concentrations of the pairs in use, unless they are known, and make the tables."""
-        directed = Directed.of(counts, used)
-        m = directed.concentrations(rule) if concentration is None else concentration
-        return cls(counts, parents, m, min_count, pair_tables(directed, prior_means(counts, rule), m))
+        """Learn the concentrations of the pairs in use, unless they are known."""
+        m = Directed.of(counts, used).concentrations(rule) if concentration is None else concentration
+        return cls(counts, rule, parents, m, min_count)
+
+    @cached_property
+    def pairs(self) -> PairTables:
+        """log P(x_j | y, x_i), made when the first row is scored: learning needs none of it."""
+        return pair_tables(self.directed, prior_means(self.counts, self.rule), self.concentration)
 
     @property
     def used(self) -> BoolArray:

@@ -111,10 +111,8 @@ class ScoreTables:
         return tuple(table.lookup(weight) for table, weight in zip(self.tables, weights.tolist(), strict=True))
 
     def prepared(self) -> ScoreTables:
-        """The same, with everything made that a prediction needs."""
+        """The same, with the tables made that every row looks up."""
         _ = self.weighted_lookups
-        if len(self.parents) and self.estimates is not None:
-            _ = self.lookups, self.estimates.log_joint, self.estimates.may_be_parent, self.estimates.unconditioned
         return self
 
     def joint_log_scores(self, codes: Sequence[IntArray]) -> FloatArray:

@@ -162,13 +162,12 @@ class ValueTable:
 
     def left_out(self, rows: Rows, left: Left) -> FloatArray:
         """(n + mθ)/(N + m), with the row taken out of n, of N and of θ."""
-        probability = np.ones((len(self.total), len(rows)))
         if not len(self.mean):
-            return probability
+            return np.ones((len(self.total), len(rows)))
         f = self.feature
         count = rows.without(class_counts(self.count, rows.codes[f]), left.known[f])
         rest = rows.without(np.repeat(self.total[:, np.newaxis], len(rows), axis=1), left.known[f])
-        posterior_mean(count, rest, left.mean[f], self.m[:, np.newaxis], out=probability)
+        probability = posterior_mean(count, rest, left.mean[f], self.m[:, np.newaxis], out=count)
         probability[:, left.silent[f]] = 1
         return probability
 

@@ -27,7 +27,7 @@ _FEW = 8
 # Fewer cells than this are evaluated sooner than merged.
 _WORTH_MERGING = 1000
 # Categories with fewer rows than this are merged by counting them.
-_RARE = 64
+_RARE = 32
 # Sums that agree to this relative accuracy are equal: their difference is rounding.
 _ROUNDING = 8 * np.finfo(float).eps
 
@@ -162,19 +162,21 @@ def merge_cells(
     many_problems = int(high[0])
     if many_problems * _RARE > len(count):  # too many problems to count in a table
         return _merged(problem, whole_marginal, whole_count)
-    rare = whole_marginal < _RARE
+    is_rare = whole_marginal < _RARE
+    rare, frequent = np.flatnonzero(is_rare), np.flatnonzero(~is_rare)
     # Most categories are rare, and their cells are counted; the others are few, and sorted.
-    key = _packed(problem[rare], whole_marginal[rare], whole_count[rare], (many_problems, _RARE))
+    key = _packed(problem.take(rare), whole_marginal.take(rare), whole_count.take(rare), (many_problems, _RARE))
     multiplicity = np.bincount(key)
     seen = np.flatnonzero(multiplicity)
     rest, one_marginal = np.divmod(seen, _RARE)
     one_count, one_problem = np.divmod(rest, many_problems)
     counted = one_problem, one_marginal.astype(float), one_count.astype(float), multiplicity[seen].astype(float)
-    frequent = np.flatnonzero(~rare)
     others = _merged(problem[frequent], whole_marginal[frequent], whole_count[frequent])
-    merged = [np.concatenate(parts) for parts in zip(counted, others, strict=True)]
-    order = np.argsort(merged[2], kind="stable")
-    return merged[0][order], merged[1][order], merged[2][order], merged[3][order]
+    order = np.argsort(np.concatenate([counted[2], others[2]]), kind="stable")
+    problems, marginals, counts, multiplicities = (
+        np.concatenate(parts)[order] for parts in zip(counted, others, strict=True)
+    )
+    return problems, marginals, counts, multiplicities
 
 
 def _merged(
