@@ -317,7 +317,7 @@ VARIANTS = {
     "tan": (TAN(), ["p", "q", "r"]),
     "tan loo": (TAN(weighting="loo", missing="ignore"), ["p", "q"]),
     "kdb": (KDB(), ["p", "q"]),
-    "kdb laplace": (KDB(3, "laplace", weighting="sqrt-mi"), ["p", "q", "r"]),
+    "kdb laplace": (KDB(2, "laplace", weighting="sqrt-mi"), ["p", "q", "r"]),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hebnb.errors import InputError
 from hebnb.export.sql.dialect import Query
 from hebnb.export.sql.keys import Keys
 from hebnb.foundation.arrays import FloatArray, IntArray
@@ -125,18 +126,15 @@ def _by_code(query: Query, model: ScoreTables, t: int, possible: list[int]) -> T
     table, weight = model.tables[t], query.dialect.double(float(model.combination.table_weights[t]))
     alone = every_combination(table.root, model.counts.vocabulary.sizes)[:-1, possible]
     codes = np.arange(len(alone))[:, np.newaxis]
-    found, joins = _joined(query, f"t{t}", table.root.columns, codes, alone)
+    log_mean = table.root.log_mean[:-1, np.newaxis]
+    (*found, mean), joins = _joined(query, f"t{t}", table.root.columns, codes, np.hstack([alone, log_mean]))
     child = query.own(f"code_{t}")
     for n, family in enumerate(table.families):
         log_probability, rest = family.log_probability[:, possible], family.rest[:-1, possible]
         cells, cell_join = _joined(query, f"t{t}cell{n}", family.columns, family.cells.codes, log_probability)
         contexts, context_join = _joined(query, f"t{t}from{n}", family.columns[1:], family.contexts.codes, rest)
         joins += cell_join + context_join
-        stand_in = found
-        if not family.backs_off:
-            mean = table.root.log_mean[:-1, np.newaxis]
-            (log_mean,), mean_join = _joined(query, f"t{t}mean{n}", table.root.columns, codes, mean)
-            stand_in, joins = [log_mean] * len(possible), joins + mean_join
+        stand_in = found if family.backs_off else [mean] * len(possible)
         found = [
             f"CASE WHEN {cell} IS NOT NULL THEN {cell} "
             f"WHEN {context} IS NOT NULL AND {child} IS NOT NULL THEN {context} + {prior} ELSE {above} END"
@@ -148,12 +146,25 @@ def _by_code(query: Query, model: ScoreTables, t: int, possible: list[int]) -> T
 def _joined(
     query: Query, name: str, columns: tuple[int, ...], codes: IntArray, numbers: FloatArray
 ) -> tuple[list[str], list[str]]:
-    """Numbers that belong to codes of columns, as expressions, and the join that finds them."""
+    """Numbers that belong to codes of columns, as expressions, and the join that finds them.
+
+    Several codes are joined as one number, which engines look up in a fraction of the memory.
+    """
     parts = range(numbers.shape[1])
     if not len(codes):
         return [query.dialect.cast("NULL", "double") for _ in parts], []
-    kinds = {f"code{n}": "integer" for n in range(len(columns))} | {f"part_{c}": "double" for c in parts}
-    rows: Iterator[list[Any]] = ([*at, *own] for at, own in zip(codes.tolist(), numbers.tolist(), strict=True))
+    keys, mine = codes[:, 0].tolist(), query.own(f"code_{columns[0]}")
+    for n, f in enumerate(columns[1:], 1):
+        size = int(codes[:, n].max()) + 1
+        code = query.own(f"code_{f}")
+        # A code beyond those that occur must not be taken for another combination.
+        known = f"CASE WHEN {code} < {size} THEN {code} END"
+        mine, keys = (
+            f"({mine}) * {size} + {known}",
+            [k * size + c for k, c in zip(keys, codes[:, n].tolist(), strict=True)],
+        )
+    kinds = {"code": "integer"} | {f"part_{c}": "double" for c in parts}
+    rows: Iterator[list[Any]] = ([key, *own] for key, own in zip(keys, numbers.tolist(), strict=True))
     lookup = query.add_table(name, kinds, rows)
-    match = " AND ".join(f"{lookup}.{query.own(f'code{n}')} = {query.own(f'code_{f}')}" for n, f in enumerate(columns))
+    match = query.write("{lookup}.{code} = {mine}", lookup=lookup, mine=mine)
     return [query.write("{lookup}.{part_c}", c, lookup=lookup) for c in parts], [f"\nLEFT JOIN {lookup} ON {match}"]
