@@ -159,10 +159,10 @@ def _joined(
         code = query.own(f"code_{f}")
         # A code beyond those that occur must not be taken for another combination.
         known = f"CASE WHEN {code} < {size} THEN {code} END"
-        mine, keys = (
-            f"({mine}) * {size} + {known}",
-            [k * size + c for k, c in zip(keys, codes[:, n].tolist(), strict=True)],
-        )
+        mine = f"({mine}) * {size} + {known}"
+        keys = [key * size + own for key, own in zip(keys, codes[:, n].tolist(), strict=True)]
+    if max(keys) >= 1 << 62:
+        raise InputError("A feature and its parents have more combinations of values than SQL has integers.", "Lower k.")
     kinds = {"code": "integer"} | {f"part_{c}": "double" for c in parts}
     rows: Iterator[list[Any]] = ([key, *own] for key, own in zip(keys, numbers.tolist(), strict=True))
     lookup = query.add_table(name, kinds, rows)
