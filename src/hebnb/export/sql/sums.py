@@ -162,7 +162,9 @@ def _joined(
         mine = f"({mine}) * {size} + {known}"
         keys = [key * size + own for key, own in zip(keys, codes[:, n].tolist(), strict=True)]
     if max(keys) >= 1 << 62:
-        raise InputError("A feature and its parents have more combinations of values than SQL has integers.", "Lower k.")
+        raise InputError(
+            "A feature and its parents have more combinations of values than SQL has integers.", "Lower k."
+        )
     kinds = {"code": "integer"} | {f"part_{c}": "double" for c in parts}
     rows: Iterator[list[Any]] = ([key, *own] for key, own in zip(keys, numbers.tolist(), strict=True))
     lookup = query.add_table(name, kinds, rows)
