@@ -11,7 +11,7 @@ from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.estimators.batches import fit_batches
 from hebnb.persistence import load, save
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
-from hebnb.structures import AODE, KDB, TAN, NaiveBayes
+from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
 from hebnb.version import __version__
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "TAN",
     "Additive",
     "Counts",
+    "EvidenceClassifier",
     "HebnbError",
     "InputError",
     "MEstimate",

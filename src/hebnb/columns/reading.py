@@ -19,13 +19,14 @@ from hebnb.foundation.arrays import FloatArray
 
 @dataclass(frozen=True)
 class ReadingParameters:
-    """Which columns are categories, which are cut into bins, and what a gap means, as the user gave it."""
+    """Which columns are categories, which are cut, into bins or trees of them, and what a gap means, as the user gave it."""
 
     categorical_features: Any = "auto"
     numeric_features: Any = None
     n_bins: int = 10
     bin_edges: Any = None
     missing: MissingPolicy = "category"
+    trees: bool = False
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
@@ -50,7 +51,7 @@ class Reading:
     names: tuple[Name, ...]
 
     def __post_init__(self) -> None:
-        both = sorted(map(str, self._cut & self._kept))
+        both = sorted(map(str, self._cut & self.kept))
         if both:
             raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
 
@@ -64,9 +65,14 @@ class Reading:
         """Number of quantile bins."""
         return self.parameters.n_bins
 
+    @property
+    def trees(self) -> bool:
+        """Whether numbers become trees of bins."""
+        return self.parameters.trees
+
     def cuts(self, column: Any) -> bool:
         """Whether a column of the table is cut into bins rather than read as categories."""
-        return column.name in self._cut or (column.name not in self._kept and column.is_continuous)
+        return column.name in self._cut or (column.name not in self.kept and column.is_continuous)
 
     @cached_property
     def given_edges(self) -> dict[Any, FloatArray]:
@@ -90,7 +96,7 @@ class Reading:
         return _listed("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
 
     @cached_property
-    def _kept(self) -> set[Name]:
+    def kept(self) -> set[Name]:
         """Columns that are categories whatever they hold."""
         listed = self.parameters.categorical_features
         if not isinstance(listed, str):

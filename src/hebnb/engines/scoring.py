@@ -12,10 +12,9 @@ from hebnb import errors
 from hebnb.engines.backends import Backend, Frame, backend_of
 from hebnb.engines.lazy_table import LazyColumn, refuse_strange
 from hebnb.errors import InputError
-from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.scores.lookups import TIE
 from hebnb.scores.score_tables import ScoreTables
-from hebnb.scores.tables import ScoreTable, every_combination
 
 _KEY, _PART, _SCORE, _CODE = (f"__hebnb_{part}" for part in ("key", "part", "score", "code"))
 # Most lines of a table that rows are joined with.
@@ -87,20 +86,23 @@ def with_scores(frame: Frame, backend: Backend, model: ScoreTables) -> Frame:
         refuse_strange(name, schema[name])
         lazy.append(LazyColumn(name, schema[name], backend.nan_is_text))
     joins = _Joins(frame, backend)
-    codes: dict[int, nw.Expr] = {}
+    views: dict[tuple[int, bytes], nw.Expr] = {}
     for t, (table, weight) in enumerate(zip(model.tables, model.combination.table_weights.tolist(), strict=True)):
-        parts = weight * every_combination(table, vocabulary.sizes)
+        keys, numbers = table.lines()
         if len(table.columns) == 1:
             (f,) = table.columns
-            found = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], parts, f"{f}"))
+            found = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], weight * numbers, f"{f}"))
         else:
-            for f in table.columns:
-                if f not in codes:
-                    kind = vocabulary.features[f]
-                    by_code = np.arange(kind.size + 1, dtype=float)[:, np.newaxis]
-                    (code,) = kind.computed_by(_Numbers(joins, lazy[f], by_code, f"code{f}"))
-                    codes[f] = joins.kept(code.cast(nw.Int64), f"{_CODE}{f}")
-            found = joins.at(_line(table, codes, vocabulary.sizes), np.arange(len(parts)), parts, f"table{t}")
+            line = nw.lit(0)
+            for f, view in zip(table.columns, table.views, strict=True):
+                seen = f, view.tobytes()
+                if seen not in views:
+                    mark = f"{f}_{len(views)}"
+                    by_code = view.astype(float)[:, np.newaxis]
+                    (code,) = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], by_code, f"code{mark}"))
+                    views[seen] = joins.kept(code.cast(nw.Int64), f"{_CODE}{mark}")
+                line = line * (int(view.max()) + 1) + views[seen]
+            found = joins.at(line, keys, weight * numbers, f"table{t}")
         scores = [score + part for score, part in zip(scores, found, strict=True)]
     made = [score.alias(f"{_SCORE}{c}") for c, score in enumerate(scores)]
     scored = joins.frame.with_columns(*made)
@@ -115,21 +117,14 @@ def _refuse_large(model: ScoreTables) -> None:
             "Collect the table, or predict batch by batch; Dask predicts its partitions.",
         )
     for table in model.tables:
-        sizes = model.counts.vocabulary.sizes[list(table.columns)] + 1.0
-        if len(sizes) > 1 and np.prod(sizes) > _MOST_LINES:
+        sizes = [int(view.max()) + 1.0 for view in table.views]
+        lines = table.n_cells if table.root is None else np.prod(sizes)
+        if len(sizes) > 1 and lines > _MOST_LINES:
             names = " and ".join(repr(model.counts.vocabulary.names[f]) for f in table.columns)
             raise InputError(
-                f"Columns {names} have {np.prod(sizes):,.0f} combinations of values, too many to join with.",
+                f"Columns {names} have {lines:,.0f} combinations of values, too many to join with.",
                 "Collect the table, or predict batch by batch; max_categories at fit makes them fewer.",
             )
-
-
-def _line(table: ScoreTable, codes: dict[int, nw.Expr], sizes: IntArray) -> nw.Expr:
-    """Where the codes of a table's columns stand among all combinations."""
-    line = nw.lit(0)
-    for f in table.columns:
-        line = line * int(sizes[f] + 1) + codes[f]
-    return line
 
 
 @dataclass

@@ -10,11 +10,10 @@ from sklearn.utils.validation import validate_data
 
 from hebnb import errors
 from hebnb.columns.table import Table, as_array, read
-from hebnb.counts.single import counts_at
 from hebnb.errors import InputError
 from hebnb.explain.contributions import Explanation, contributions
-from hebnb.foundation.arrays import IntArray
-from hebnb.scores.score_tables import ScoreTables
+from hebnb.foundation.arrays import Array, IntArray
+from hebnb.scores.score_tables import CROSSED, ScoreTables
 
 
 def checked_table(model: BaseEstimator, X: Any, scores: ScoreTables) -> Table:
@@ -41,10 +40,24 @@ def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
         table = table.rows(np.arange(table.n_rows) == row)
     vocabulary = scores.counts.vocabulary
     codes = vocabulary.encode(table)
-    counts = [counts_at(single, own) for single, own in zip(scores.counts.tables, codes, strict=True)]
-    values = vocabulary.shown(table, codes)
+    counts = [own.counted(codes) for own in scores.tables]
+    values = _with_crosses(scores, vocabulary.shown(table, codes))
     labels = scores.counts.classes.values
-    return Explanation(contributions(scores, codes), labels, vocabulary.names, values, np.stack(counts, axis=1))
+    return Explanation(contributions(scores, codes), labels, tuple(scores.titles), values, np.stack(counts, axis=1))
+
+
+def _with_crosses(scores: ScoreTables, values: Array) -> Array:
+    """The values of rows, followed by those of columns that are crossed."""
+    together = [
+        [
+            CROSSED.join("(missing)" if value is None else value for value in row)
+            for row in values[:, list(table.columns)]
+        ]
+        for table in scores.tables[values.shape[1] :]
+    ]
+    if not together:
+        return values
+    return np.concatenate([values, np.array(together, dtype=object).reshape(len(together), -1).T], axis=1)
 
 
 def check_columns(model: BaseEstimator, X: Any, table: Table, scores: ScoreTables) -> None:

@@ -34,6 +34,11 @@ class Structure(ABC):
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
         """Learn: a score table for every feature, and estimates if there are any."""
 
+    @classmethod
+    def of_counts(cls, counts: Counts) -> tuple[ScoreTable, ...]:
+        """The tables, where counts hold all that was learned; none where concentrations were learned besides."""
+        return ()
+
     def added(self, known: Counts, new: Counts) -> Counts:
         """The counts of all batches."""
         return known + new

@@ -64,7 +64,8 @@ class Explanation:
     ----------
     parts : Contributions
     classes : array of shape (C,)
-    names : tuple of F names
+    names : tuple of names
+        Of the features, and of crosses of features.
     values : array of shape (S, F)
         The rows' values as text, None for a gap.
     count : array of shape (S, F, C)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from hebnb import errors
 from hebnb.columns.column import Name
@@ -15,9 +16,6 @@ from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.scores.build import levels
 from hebnb.scores.score_tables import ScoreTables
-from hebnb.scores.tables import every_combination
-from hebnb.smoothing.posterior import posterior_mean
-from hebnb.smoothing.smoothers import prior_means
 from hebnb.weighting.mutual_information import mutual_information
 
 
@@ -71,7 +69,7 @@ def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
     """
     counts, combination = model.counts, model.combination
     m = levels(model.tables)[0]
-    shares = posterior_mean(0.0, counts.totals, 1.0, m)
+    shares = np.stack([table.mean_shrinkage for table in model.tables], axis=1)
     weights = None if model.is_mean else combination.table_weights
     parents: dict[int, float] = {}
     if combination.estimate_weights is not None:
@@ -138,16 +136,21 @@ def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
     counts = model.counts
     table, marginal = dense(counts.tables[f]), counts.marginal[f]
     prior = np.exp(model.log_prior)
-    mean, m = prior_means(counts, model.rule)[f], levels(model.tables)[0][:, f]
-    likelihood = posterior_mean(table, counts.totals[:, f], mean[:, np.newaxis], m)
-    joint = prior * likelihood
-    rate = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    rate = _class_shares(model, f)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(rate > 0, rate * np.log2(rate / prior), 0.0).sum(axis=1)
     information = marginal / max(marginal.sum(), 1.0) * divergence
     best = np.argsort(-information, kind="stable")[:most]
     labels = counts.vocabulary.features[f].texts
     return Telling([labels[v] for v in best], table[best], rate[best], information[best])
+
+
+def _class_shares(model: ScoreTables, f: int) -> FloatArray:
+    """The smoothed share of each class among rows with a category, of shape (K, C)."""
+    alone = model.tables[f].root or model.tables[f]
+    _, numbers = alone.lines()
+    shares: FloatArray = softmax(model.log_prior + numbers[: len(model.counts.marginal[f])], axis=1)
+    return shares
 
 
 def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:
@@ -181,7 +184,7 @@ def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:
     features, weights = counts.vocabulary.features, model.combination.table_weights
     odds = []
     for table, weight in zip(model.tables, weights.tolist(), strict=True):
-        odds.append(against_others(weight * every_combination(table, counts.vocabulary.sizes)[:-1])[:, c])
+        odds.append(against_others(weight * table.lines()[1][:-1])[:, c])
     return {
         "feature": np.repeat(
             np.array([str(name) for name in counts.vocabulary.names], dtype=object), counts.vocabulary.sizes

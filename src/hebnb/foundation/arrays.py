@@ -29,9 +29,15 @@ _BLOCK_NUMBERS = 1 << 19
 _FEW_ROWS = 64
 
 
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limited
+
+
 def blas_threads_for(rows: int) -> AbstractContextManager[Any]:
     """A context in which BLAS uses one thread if matrices have few rows, and as many as it likes if not."""
-    return _blas().limit(limits=1, user_api="blas") if rows < _FEW_ROWS else nullcontext()
+    return one_blas_thread() if rows < _FEW_ROWS else nullcontext()
 
 
 @cache

@@ -13,6 +13,8 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.families import FamilyCells, FamilyCounts
 from hebnb.counts.pairs import Caps, DensePairs, PairCounts, Pairs, SparsePairs
 from hebnb.counts.single import Counts, CountTable
+from hebnb.evidence.choice import Choice
+from hebnb.evidence.counts import CrossCells, EvidenceCounts, nodes_of
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 
 
@@ -29,6 +31,10 @@ def with_counts(counts: Counts, arrays: dict[str, Array]) -> dict[str, Any]:
         parts = {"square"} if isinstance(counts.pairs, DensePairs) else {"first", "second", "class_", "count"}
         arrays |= {f"pairs.{part}": getattr(counts.pairs, part) for part in parts}
         return {"n_rows": counts.n_rows, "caps": [caps.max_parent_categories, caps.max_joint_cells]}
+    if isinstance(counts, EvidenceCounts):
+        for n, own in enumerate(counts.cells):
+            arrays |= {f"cross{n}.codes": own.codes, f"cross{n}.count": own.count}
+        return {"choice": counts.choice.document()}
     if isinstance(counts, FamilyCounts):
         for cells in counts.cells:
             arrays |= {f"family{cells.child}.codes": cells.codes, f"family{cells.child}.count": cells.count}
@@ -55,6 +61,8 @@ def counts_of(
         return PairCounts(
             *parts, _pairs(arrays, width, classes.size), int(described["n_rows"]), Caps(*described["caps"])
         )
+    if "choice" in described:
+        return _evidence(described["choice"], arrays, single)
     if "parents" in described:
         parents = tuple(tuple(map(int, own)) for own in described["parents"])
         if len(parents) != len(features):
@@ -95,6 +103,23 @@ def _family(child: int, parents: tuple[int, ...], arrays: Mapping[str, Array], s
         raise ValueError("cells occur twice")
     order = np.lexsort([codes[:, 0], *(codes[:, n] for n in range(codes.shape[1] - 1, 0, -1))])
     return FamilyCells(child, parents, codes[order], count[order])
+
+
+def _evidence(described: dict[str, Any], arrays: Mapping[str, Array], single: Counts) -> EvidenceCounts:
+    choice = Choice.restored(described, single.classes.size)
+    features = single.vocabulary.features
+    if [len(own.levels) for own in choice.columns] != [len(kind.levels) for kind in features]:
+        raise ValueError("strengths and levels do not match")
+    cells = []
+    for n, cross in enumerate(choice.crosses):
+        count = arrays[f"cross{n}.count"]
+        count = _counted(count, (len(count), single.classes.size))
+        limits = np.array([int(nodes_of(features[f], cross.depth).max()) + 1 for f in cross.columns])
+        codes = _codes(arrays[f"cross{n}.codes"], (len(count), len(limits)), limits)
+        if len(np.unique(codes, axis=0)) != len(codes):
+            raise ValueError("cells occur twice")
+        cells.append(CrossCells(codes, count))
+    return EvidenceCounts.with_cells(single, choice, cells)
 
 
 def _codes(array: Array, shape: tuple[int, ...], limits: IntArray) -> IntArray:

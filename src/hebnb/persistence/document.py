@@ -21,6 +21,7 @@ from hebnb.scores.build import family_tables, levels
 from hebnb.scores.combination import Combination
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import ScoreTable
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
 from hebnb.structures import CLASSIFIERS
 from hebnb.version import __version__
@@ -53,12 +54,13 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
         "classes": _described(scores.counts.classes, "classes", arrays),
         "counts": with_counts(scores.counts, arrays),
         "prior_is_given": scores.prior_is_given,
-        "tables": [list(table.columns) for table in scores.tables],
+        "tables": [list(table.columns) for table in scores.tables] if _stand_in(scores) else None,
         "estimates": None if scores.estimates is None else {"min_count": scores.estimates.min_count},
     }
     combination = scores.combination
     arrays |= {"log_prior": scores.log_prior, "offsets": combination.offsets, "weights": combination.table_weights}
-    arrays |= {f"concentration{level}": m for level, m in enumerate(levels(scores.tables))}
+    if _stand_in(scores):
+        arrays |= {f"concentration{level}": m for level, m in enumerate(levels(scores.tables))}
     if scores.estimates is not None:
         arrays |= {"parents": scores.estimates.parents, "pair_concentration": scores.estimates.concentration}
     if combination.estimate_weights is not None:
@@ -105,25 +107,31 @@ class _Parts:
         require(len(names) == len(features) == len(set(names)) > 0, "names and features do not match")
         classes = self.categories(header["classes"], "classes")
         require(not classes.missing and None not in classes.values.tolist(), "a class has no label")
-        parents = tuple(tuple(columns[1:]) for columns in header["tables"])
-        require([columns[0] for columns in header["tables"]] == list(range(len(names))), "a table is missing")
         counts = counts_of(header["counts"], self.arrays, (names, tuple(features), described["missing"]), classes)
         structure = kind._STRUCTURE
         require(type(counts) is structure.counts_type, f"{header['model']} has no such counts")
         require(
             structure.has_estimates == (header["estimates"] is not None), f"{header['model']} has no such estimates"
         )
-        shape = classes.size, len(names)
+        tables = structure.of_counts(counts) or self._families(counts, rule)
+        estimates = self._estimates(counts, rule)
+        log_prior = self.numbers("log_prior", (classes.size,), lowest=True)
+        given = bool(header["prior_is_given"])
+        combination = self._combination((classes.size, len(tables)), estimates)
+        return ScoreTables(counts, rule, log_prior, given, tables, estimates, combination)
+
+    def _families(self, counts: Any, rule: Smoother) -> tuple[ScoreTable, ...]:
+        """Tables of features and their parents, whose concentrations were learned."""
+        shape = counts.classes.size, len(counts.tables)
+        described = self.header["tables"]
+        require([columns[0] for columns in described] == list(range(shape[1])), "a table is missing")
+        parents = tuple(tuple(columns[1:]) for columns in described)
         deepest = max(map(len, parents))
         concentration = [self.positive(f"concentration{level}", shape, level > 0) for level in range(deepest + 1)]
         for level, m in enumerate(concentration):
             lacks = np.array([len(own) < level for own in parents])
             require(bool((np.isnan(m) == lacks).all()), f"concentration{level} is of other tables")
-        tables = family_tables(counts, counts, parents, rule, concentration)  # type: ignore[arg-type]
-        estimates = self._estimates(counts, rule)
-        log_prior = self.numbers("log_prior", shape[:1], lowest=True)
-        given = bool(header["prior_is_given"])
-        return ScoreTables(counts, rule, log_prior, given, tables, estimates, self._combination(shape, estimates))
+        return family_tables(counts, counts, parents, rule, concentration)
 
     def _estimates(self, counts: Any, rule: Smoother) -> Estimates | None:
         described = self.header["estimates"]
@@ -175,6 +183,11 @@ class _Parts:
         fine = np.isfinite(array) & (np.nan_to_num(array) > 0)
         require(bool(np.all(fine | (gaps & np.isnan(array)))), f"{name} is not positive")
         return array
+
+
+def _stand_in(scores: ScoreTables) -> bool:
+    """Whether tables are those of features and their parents, one standing in for the other."""
+    return all(table.root is not None for table in scores.tables)
 
 
 def _described(kind: Kind, name: str, arrays: dict[str, Array]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ A row of weight 3 stands for three, of which one is left out; one of weight 0.5 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,12 +101,15 @@ class Left:
         Whether the value has a category, so that the row was counted.
     marginal : array
         How often the other rows have the value.
+    shared : dict
+        What tables that are asked about these rows one after the other have in common.
     """
 
     mean: FloatArray
     silent: BoolArray
     known: BoolArray
     marginal: FloatArray
+    shared: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, counts: Counts, prior: PriorMean, rows: Rows) -> Left:

@@ -23,6 +23,8 @@ from hebnb.smoothing.smoothers import Smoother
 
 # Scores looked up at a time, so that they stay in the processor's cache.
 _BLOCK_CELLS = 1 << 18
+# Between the names of columns that are crossed, and between their values.
+CROSSED = " × "
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class ScoreTables:
     prior_is_given : bool
         Whether the user gave the class prior, so that it does not depend on the rows.
     tables : tuple of ScoreTable
-        One for every feature, in their order.
+        One for every feature, in their order; then those of several features together, if there are any.
     estimates : Estimates, optional
         Other sums of tables, one for every parent.
     combination : Combination
@@ -72,6 +74,12 @@ class ScoreTables:
     def adds_up_by_feature(self) -> bool:
         """Whether every feature adds a number of its own, whatever the values of the others are."""
         return not len(self.parents) and all(len(table.columns) == 1 for table in self.tables)
+
+    @property
+    def titles(self) -> list[str]:
+        """What every table is called: like its column, or like all of them where they are crossed."""
+        names = [str(name) for name in self.counts.vocabulary.names]
+        return names + [CROSSED.join(names[f] for f in table.columns) for table in self.tables[len(names) :]]
 
     @property
     def start(self) -> FloatArray:
@@ -201,7 +209,7 @@ class LeavingOut:
             log_prior = rows.log_priors(model.counts.class_count)
         tables = np.empty((len(model.tables), *log_prior.shape))
         for table, scores in zip(model.tables, tables, strict=True):
-            np.log(table.left_out(rows, left), out=scores)
+            scores[:] = table.left_out_scores(rows, left)
         if model.estimates is None or self.directed is None:
             return LeftOut(log_prior, tables, np.empty((0, *log_prior.shape)), np.empty((0, len(rows)), dtype=bool))
         return LeftOut(log_prior, tables, *model.estimates.left_out(rows, left, self.directed, tables))

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from hebnb.columns.kinds import Kind
 from hebnb.counts.families import FamilyCells
 from hebnb.counts.index import KeyIndex
-from hebnb.counts.single import CountTable, nonzero_cells
+from hebnb.counts.single import CountTable, counts_at, nonzero_cells
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import BlockLookup, DenseLookup, Lookup, SparseLookup
@@ -33,15 +33,19 @@ class ScoreTable(Protocol):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The features it is about. What it adds is put down to the first."""
+        """The features it is about."""
+
+    @property
+    def views(self) -> tuple[IntArray, ...]:
+        """For each of them, what every code is here, the silent one included: tables may be coarser than columns."""
 
     @property
     def concentration(self) -> tuple[FloatArray, ...]:
         """The strength of the prior for every class: given no parent, given one, and so on."""
 
     @property
-    def root(self) -> ValueTable:
-        """The table that stands in at last, which is about the first feature alone."""
+    def root(self) -> ValueTable | None:
+        """The table that stands in at last, which is about the first feature alone; None if nothing stands in."""
 
     @property
     def families(self) -> tuple[FamilyTable, ...]:
@@ -50,6 +54,16 @@ class ScoreTable(Protocol):
     @property
     def n_cells(self) -> int:
         """How many cells have a number of their own."""
+
+    def lines(self) -> tuple[IntArray, FloatArray]:
+        """The cells, as one number for the codes of all columns as they are here, and what they add, of shape (…, C).
+
+        Cells that are not among them add nothing.
+        """
+
+    @property
+    def mean_shrinkage(self) -> FloatArray:
+        """The share of the prior in the probabilities of training rows, on average, for every class."""
 
     def lookup(self, weight: float = 1.0) -> Lookup:
         """The table, times a weight, as rows look it up."""
@@ -60,8 +74,11 @@ class ScoreTable(Protocol):
     def shrinkage(self, codes: Sequence[IntArray]) -> FloatArray:
         """The share of the prior in the probabilities of rows, of shape (rows, C); 1 where nothing is said."""
 
-    def left_out(self, rows: Rows, left: Left) -> FloatArray:
-        """The probability of each row's value from the other rows, of shape (C, rows); 1 where nothing is said."""
+    def counted(self, codes: Sequence[IntArray]) -> FloatArray:
+        """How many training rows of every class have the values of rows, of shape (rows, C)."""
+
+    def left_out_scores(self, rows: Rows, left: Left) -> FloatArray:
+        """What the table says of each row without it, of shape (C, rows)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +114,20 @@ class ValueTable:
     def concentration(self) -> tuple[FloatArray, ...]:
         """The strength of the prior for every class."""
         return (self.m,)
+
+    @cached_property
+    def views(self) -> tuple[IntArray, ...]:
+        """The codes as they are."""
+        return (np.arange(len(self.mean) + 1),)
+
+    def lines(self) -> tuple[IntArray, FloatArray]:
+        """All codes."""
+        return self.views[0], self.scores([*[np.empty(0, dtype=np.intp)] * self.feature, self.views[0]])
+
+    @property
+    def mean_shrinkage(self) -> FloatArray:
+        """m / (N + m)."""
+        return posterior_mean(0.0, self.total, 1.0, self.m)
 
     @property
     def root(self) -> ValueTable:
@@ -160,8 +191,16 @@ class ValueTable:
         share = posterior_mean(0.0, self.total, 1.0, self.m)
         return np.where(self.silent[codes[self.feature]][:, np.newaxis], 1.0, share)
 
+    def counted(self, codes: Sequence[IntArray]) -> FloatArray:
+        """How many training rows of every class have the values of rows, of shape (rows, C)."""
+        return counts_at(self.count, codes[self.feature])
+
+    def left_out_scores(self, rows: Rows, left: Left) -> FloatArray:
+        """The log of the probability of each row's value from the other rows."""
+        return np.log(self.left_out(rows, left))
+
     def left_out(self, rows: Rows, left: Left) -> FloatArray:
-        """(n + mθ)/(N + m), with the row taken out of n, of N and of θ."""
+        """(n + mθ)/(N + m), with the row taken out of n, of N and of θ; 1 where nothing is said."""
         if not len(self.mean):
             return np.ones((len(self.total), len(rows)))
         f = self.feature
@@ -207,6 +246,21 @@ class FamilyTable:
     def concentration(self) -> tuple[FloatArray, ...]:
         """The strength of the prior for every class: given no parent, given one, and so on."""
         return (*self.above.concentration, self.m)
+
+    @cached_property
+    def views(self) -> tuple[IntArray, ...]:
+        """The codes as they are."""
+        return tuple(np.arange(self.sizes[f] + 1) for f in self.columns)
+
+    def lines(self) -> tuple[IntArray, FloatArray]:
+        """All combinations of codes."""
+        numbers = every_combination(self, self.sizes)
+        return np.arange(len(numbers)), numbers
+
+    @property
+    def mean_shrinkage(self) -> FloatArray:
+        """That of the table of the feature alone."""
+        return self.root.mean_shrinkage
 
     @property
     def root(self) -> ValueTable:
@@ -269,8 +323,16 @@ class FamilyTable:
         silent = self.root.silent[codes[self.columns[0]]][:, np.newaxis]
         return np.where(silent | (context < 0), self.above.shrinkage(codes), share)
 
+    def counted(self, codes: Sequence[IntArray]) -> FloatArray:
+        """How many training rows of every class have the feature's value."""
+        return self.root.counted(codes)
+
+    def left_out_scores(self, rows: Rows, left: Left) -> FloatArray:
+        """The log of the probability of each row's value from the other rows."""
+        return np.log(self.left_out(rows, left))
+
     def left_out(self, rows: Rows, left: Left) -> FloatArray:
-        """(n + mθ)/(N + m), with the row taken out of n, of N and of what θ is made of."""
+        """(n + mθ)/(N + m), with the row taken out of n, of N and of what θ is made of; 1 where nothing is said."""
         above = self.above.left_out(rows, left)
         if not len(self.cells.codes):
             return above

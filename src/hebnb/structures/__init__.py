@@ -2,6 +2,7 @@
 
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.structures.aode import AODE
+from hebnb.structures.evidence import EvidenceClassifier
 from hebnb.structures.kdb import KDB
 from hebnb.structures.naive_bayes import NaiveBayes
 from hebnb.structures.tan import TAN
@@ -11,6 +12,7 @@ CLASSIFIERS: dict[str, type[CategoricalClassifier]] = {
     "AODE": AODE,
     "TAN": TAN,
     "KDB": KDB,
+    "EvidenceClassifier": EvidenceClassifier,
 }
 
-__all__ = ["AODE", "CLASSIFIERS", "KDB", "TAN", "NaiveBayes"]
+__all__ = ["AODE", "CLASSIFIERS", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"]

@@ -1,9 +1,10 @@
 """The kinds of features. A column belongs to the first kind in the table that claims it."""
 
 from hebnb.columns.kinds.base import MISSING_POLICIES, Coder, Kind, MissingPolicy
+from hebnb.columns.kinds.bin_tree import BinTree
 from hebnb.columns.kinds.bins import Bins
 from hebnb.columns.kinds.categories import Categories
 
-KINDS: list[type[Kind]] = [Bins, Categories]
+KINDS: list[type[Kind]] = [BinTree, Bins, Categories]
 
-__all__ = ["KINDS", "MISSING_POLICIES", "Bins", "Categories", "Coder", "Kind", "MissingPolicy"]
+__all__ = ["KINDS", "MISSING_POLICIES", "BinTree", "Bins", "Categories", "Coder", "Kind", "MissingPolicy"]

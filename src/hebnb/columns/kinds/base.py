@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -101,6 +102,20 @@ class Kind(ABC):
     def cut_at(self) -> FloatArray | None:
         """Where numbers are cut, if they are."""
         return None
+
+    @cached_property
+    def levels(self) -> tuple[IntArray, ...]:
+        """The node of every code, the silent one included, at every level of the feature's tree, the coarsest first."""
+        return (np.arange(self.size + 1),)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether neighbouring codes are alike."""
+        return False
+
+    def coarser(self, level: int) -> Kind:
+        """The kind whose values are the nodes at a level, or are mapped to them."""
+        return self
 
     @property
     def is_empty(self) -> bool:

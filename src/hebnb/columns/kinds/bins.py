@@ -48,7 +48,7 @@ class Bins(Kind):
     ) -> Kind:
         """Bins at the edges that were given, or at quantiles; categories where numbers are few."""
         numbers = column.numbers
-        missing = _has_missing(numbers, reading.missing, column.name)
+        missing = has_missing(numbers, reading.missing, column.name)
         present = ~np.isnan(numbers)
         given = reading.given_edges.get(column.name)
         if given is not None:
@@ -152,7 +152,7 @@ class Bins(Kind):
 
     def relearned(self, column: Column, policy: MissingPolicy) -> Bins:
         """The same bins."""
-        return replace(self, missing=_has_missing(column.numbers, policy, column.name))
+        return replace(self, missing=has_missing(column.numbers, policy, column.name))
 
     def union(self, other: Kind) -> Bins | None:
         """The same bins, if they are."""
@@ -205,7 +205,8 @@ def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> Flo
     return inner if len(inner) else ordered[ordered < ordered[-1]][-1:]
 
 
-def _has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
+def has_missing(numbers: FloatArray, policy: MissingPolicy, name: Name) -> bool:
+    """Whether gaps are a category; a complaint where there may be none."""
     gaps = int(np.isnan(numbers).sum())
     if policy == "error":
         refuse_missing(gaps, name)

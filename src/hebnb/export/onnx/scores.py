@@ -8,11 +8,11 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.errors import InputError
-from hebnb.export.onnx.graph import Graph
+from hebnb.export.onnx.graph import ML, Graph
 from hebnb.foundation.arrays import FloatArray
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
-from hebnb.scores.tables import every_combination
+from hebnb.scores.tables import ScoreTable
 
 # Most numbers in the tables of a graph: half a gigabyte, a quarter of what an ONNX file can hold.
 MOST_CELLS = 1 << 26
@@ -21,7 +21,7 @@ MOST_CELLS = 1 << 26
 def check_size(model: ScoreTables) -> None:
     """Refuse a model whose tables would be too large, before any is made."""
     sizes = model.counts.vocabulary.sizes + 1
-    cells = float(sum(np.prod(sizes[list(table.columns)], dtype=float) for table in model.tables))
+    cells = float(sum(_n_lines(table) for table in model.tables))
     remedy = "Fit with max_categories"
     if model.estimates is not None:
         estimates = model.estimates
@@ -63,15 +63,40 @@ def _weighted(graph: Graph, model: ScoreTables, tables: list[str]) -> list[str]:
 
 def _looked_up(graph: Graph, model: ScoreTables, codes: list[str]) -> list[str]:
     """What every table adds to the score of every class."""
-    sizes, found = model.counts.vocabulary.sizes, []
+    seen: dict[tuple[int, bytes], str] = {}  # tables that see a column in the same way share that
+    found = []
     for table in model.tables:
-        first, *others = table.columns
-        line = codes[first]
-        for f in others:
-            line = graph.apply("Mul", line, graph.constant(int(sizes[f]) + 1))
-            line = graph.apply("Add", line, codes[f])
-        found.append(graph.apply("Gather", graph.constant(every_combination(table, sizes)), line))
+        line = ""
+        for f, view in zip(table.columns, table.views, strict=True):
+            key = f, view.tobytes()
+            if key not in seen:
+                as_it_is = np.array_equal(view, np.arange(len(view)))
+                seen[key] = codes[f] if as_it_is else graph.apply("Gather", graph.constant(view), codes[f])
+            if line:
+                line = graph.apply("Mul", line, graph.constant(int(view.max()) + 1))
+            line = graph.apply("Add", line, seen[key]) if line else seen[key]
+        found.append(_at_line(graph, table, line))
     return found
+
+
+def _at_line(graph: Graph, table: ScoreTable, line: str) -> str:
+    """The numbers of the cells that rows are in."""
+    keys, numbers = table.lines()
+    if len(keys) == _n_combinations(table):
+        return graph.apply("Gather", graph.constant(numbers), line)
+    places = {"keys_int64s": keys.tolist(), "values_int64s": list(range(len(keys))), "default_int64": len(keys)}
+    place = graph.apply("LabelEncoder", line, domain=ML, **places)
+    return graph.apply("Gather", graph.constant(np.vstack([numbers, np.zeros(numbers.shape[1])])), place)
+
+
+def _n_combinations(table: ScoreTable) -> float:
+    """How many combinations of codes there are, as the table sees them."""
+    return float(np.prod([int(view.max()) + 1.0 for view in table.views]))
+
+
+def _n_lines(table: ScoreTable) -> float:
+    """How many lines the table has in a graph."""
+    return float(table.n_cells) if table.root is None else _n_combinations(table)
 
 
 def _estimates(graph: Graph, estimates: Estimates, codes: list[str], tables: list[str]) -> list[str]:

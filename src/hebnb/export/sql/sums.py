@@ -17,7 +17,6 @@ from hebnb.export.sql.dialect import Query
 from hebnb.export.sql.keys import Keys
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.scores.score_tables import ScoreTables
-from hebnb.scores.tables import every_combination
 
 # Joins in a step: planners take a time that grows faster than their number.
 _JOINED = 16
@@ -37,7 +36,10 @@ def add_sums(query: Query, model: ScoreTables, columns: list[Keys], possible: li
     before, terms = "read", (_by_value(query, model, f, keys, possible) for f, keys in enumerate(columns))
     if not model.adds_up_by_feature:
         made, before = _add_codes(query, model, columns)
-        terms = (_by_code(query, model, t, possible) for t in range(len(model.tables)))
+        views = _Views(query, model)
+        made += views.added_to(before)
+        before = views.step if views.names else before
+        terms = (_by_code(query, model, t, possible, views) for t in range(len(model.tables)))
     return made + _add_terms(query, [query.dialect.double(model.start[c]) for c in possible], terms, before, possible)
 
 
@@ -75,16 +77,20 @@ def _grouped(terms: Iterable[Term]) -> Iterator[list[Term]]:
 def _by_value(query: Query, model: ScoreTables, f: int, keys: Keys, possible: list[int]) -> Term:
     """What the table of a feature adds, found by the value itself."""
     weight = float(model.combination.table_weights[f])
-    parts = weight * every_combination(model.tables[f], model.counts.vocabulary.sizes)[:, possible]
-    said = [(key, parts[code]) for code, key in zip(keys.codes, keys.keys, strict=True) if parts[code].any()]
-    found, joins, lookup, classes = ["0"] * len(possible), [], query.own(f"f{f}"), range(len(possible))
+    parts = weight * model.tables[f].lines()[1][:, possible]
+    unseen = [query.dialect.double(number) if number else "0" for number in parts[-1].tolist()]
+    said = [
+        (key, parts[code]) for code, key in zip(keys.codes, keys.keys, strict=True) if (parts[code] != parts[-1]).any()
+    ]
+    found, joins, lookup, classes = unseen, [], query.own(f"f{f}"), range(len(possible))
     if said:
         names = {"key": keys.kind} | {f"part_{c}": "double" for c in classes}
         query.add_table(f"f{f}", names, ([key, *part.tolist()] for key, part in said))
         joins = [query.join_key(f)]
-        found = [query.write("COALESCE({f}.{part_c}, 0)", c, f=lookup) for c in classes]
-    if keys.gap is not None and parts[keys.gap].any():
-        gap, key = map(query.dialect.double, parts[keys.gap]), query.own(f"key_{f}")
+        found = [query.write("COALESCE({f}.{part_c}, {unseen})", c, f=lookup, unseen=unseen[c]) for c in classes]
+    of_gap = parts[-1 if keys.gap is None else keys.gap]
+    if not keys.is_code and (of_gap != parts[-1]).any():
+        gap, key = map(query.dialect.double, of_gap), query.own(f"key_{f}")
         found = [f"CASE WHEN {key} IS NULL THEN {g} ELSE {part} END" for g, part in zip(gap, found, strict=True)]
     return Term(found, joins)
 
@@ -106,6 +112,40 @@ def _add_codes(query: Query, model: ScoreTables, columns: list[Keys]) -> tuple[l
     return names, before
 
 
+class _Views:
+    """The codes of columns as tables see them, which may tell fewer values apart; each is a column of its own."""
+
+    step = "viewed"
+
+    def __init__(self, query: Query, model: ScoreTables) -> None:
+        self.query = query
+        self.names: dict[tuple[int, bytes], str] = {}
+        self._made: list[tuple[str, str]] = []
+        for table in model.tables:
+            if table.root is None:
+                for f, view in zip(table.columns, table.views, strict=True):
+                    self._add(f, view)
+
+    def _add(self, f: int, view: IntArray) -> None:
+        if (f, view.tobytes()) in self.names:
+            return
+        code, name = self.query.own(f"code_{f}"), f"view_{len(self.names)}"
+        starts = np.flatnonzero(np.diff(view)) + 1
+        as_it_is = np.array_equal(view, np.arange(len(view)))
+        steps = " ".join(f"WHEN {code} < {start} THEN {view[start - 1]}" for start in starts.tolist())
+        seen = f"COALESCE({code}, {view[-1]})" if as_it_is else f"CASE {steps} ELSE {view[-1]} END"
+        self.names[f, view.tobytes()] = self.query.own(name)
+        self._made.append((name, seen))
+
+    def added_to(self, before: str) -> list[str]:
+        """A step that makes the columns, and what they are called."""
+        if self._made:
+            made = ",\n".join(f"{seen} AS {self.query.own(name)}" for name, seen in self._made)
+            select = "SELECT {before}.*,\n{made}\nFROM {before}"
+            self.query.add_step(self.step, select, apart=True, before=self.query.own(before), made=made)
+        return [name for name, _ in self._made]
+
+
 def place_of_value(query: Query, f: int, keys: Keys, start: int) -> tuple[str, str]:
     """The code of a row's value plus a number as an expression, NULL where it is unknown; the join that it needs."""
     mine = query.own(f"key_{f}")
@@ -121,10 +161,12 @@ def place_of_value(query: Query, f: int, keys: Keys, start: int) -> tuple[str, s
     return found, join
 
 
-def _by_code(query: Query, model: ScoreTables, t: int, possible: list[int]) -> Term:
+def _by_code(query: Query, model: ScoreTables, t: int, possible: list[int], views: _Views) -> Term:
     """What a table adds, found by codes; nothing for a value that says nothing."""
     table, weight = model.tables[t], query.dialect.double(float(model.combination.table_weights[t]))
-    alone = every_combination(table.root, model.counts.vocabulary.sizes)[:-1, possible]
+    if table.root is None:
+        return _by_cells(query, model, t, possible, views)
+    alone = table.root.lines()[1][:-1, possible]
     codes = np.arange(len(alone))[:, np.newaxis]
     log_mean = table.root.log_mean[:-1, np.newaxis]
     (*found, mean), joins = _joined(query, f"t{t}", table.root.columns, codes, np.hstack([alone, log_mean]))
@@ -141,6 +183,24 @@ def _by_code(query: Query, model: ScoreTables, t: int, possible: list[int]) -> T
             for cell, context, prior, above in zip(cells, contexts, stand_in, found, strict=True)
         ]
     return Term([f"{weight} * COALESCE({part}, 0)" for part in found], joins)
+
+
+def _by_cells(query: Query, model: ScoreTables, t: int, possible: list[int], views: _Views) -> Term:
+    """What a table adds whose cells have numbers, found by one number for the codes of all columns."""
+    table, weight = model.tables[t], float(model.combination.table_weights[t])
+    keys, numbers = table.lines()
+    mine = ""
+    for f, view in zip(table.columns, table.views, strict=True):
+        own = views.names[f, view.tobytes()]
+        mine = f"({mine}) * {int(view.max()) + 1} + {own}" if mine else own
+    if not len(keys):
+        return Term(["0"] * len(possible), [])
+    kinds = {"code": "integer"} | {f"part_{c}": "double" for c in range(len(possible))}
+    lines = ([key, *own] for key, own in zip(keys.tolist(), (weight * numbers[:, possible]).tolist(), strict=True))
+    lookup = query.add_table(f"t{t}", kinds, lines)
+    match = query.write("{lookup}.{code} = {mine}", lookup=lookup, mine=mine)
+    found = [query.write("COALESCE({lookup}.{part_c}, 0)", c, lookup=lookup) for c in range(len(possible))]
+    return Term(found, [f"\nLEFT JOIN {lookup} ON {match}"])
 
 
 def _joined(

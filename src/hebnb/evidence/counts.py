@@ -1,0 +1,131 @@
+"""Counts of single columns and of the cells of crosses. They add, as long as the same crosses were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from hebnb.columns.kinds import Categories, Kind
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.single import Counts
+from hebnb.errors import InputError
+from hebnb.evidence.choice import Choice, Cross
+from hebnb.evidence.leaving import grouped
+from hebnb.foundation.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class CrossCells:
+    """How often nodes of some columns occurred together.
+
+    Parameters
+    ----------
+    codes : array of shape (cells, columns)
+        The nodes, at the finest level of the cross; no line occurs twice.
+    count : array of shape (cells, C)
+    """
+
+    codes: IntArray
+    count: FloatArray
+
+    @classmethod
+    def tallied(cls, codes: IntArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> CrossCells:
+        """From lines of nodes in any order, some of which may be the same."""
+        distinct, at = _distinct(codes)
+        count = np.bincount(at * n_classes + classes, weights, len(distinct) * n_classes).astype(float)
+        return cls(distinct, count.reshape(-1, n_classes))
+
+    def placed(self, places: Sequence[IntArray], classes: IntArray, n_classes: int) -> CrossCells:
+        """The same cells under other numbers of nodes and classes."""
+        codes = np.stack([place[own] for place, own in zip(places, self.codes.T, strict=True)], axis=1)
+        count = np.zeros((len(self.count), n_classes))
+        count[:, classes] = self.count
+        return CrossCells(codes, count)
+
+    def __add__(self, other: CrossCells) -> CrossCells:
+        codes, at = _distinct(np.concatenate([self.codes, other.codes]))
+        count = np.zeros((len(codes), self.count.shape[1]))
+        np.add.at(count, at, np.concatenate([self.count, other.count]))
+        return CrossCells(codes, count)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceCounts(Counts):
+    """Counts of columns, and of the cells of chosen crosses.
+
+    Parameters
+    ----------
+    choice : Choice
+        What a sample of the first rows has decided.
+    cells : tuple of CrossCells
+        Of every cross.
+    """
+
+    choice: Choice
+    cells: tuple[CrossCells, ...]
+
+    @classmethod
+    def with_cells(cls, counts: Counts, choice: Choice, cells: Sequence[CrossCells]) -> EvidenceCounts:
+        """Counts that go with those of single columns."""
+        return cls(counts.classes, counts.class_count, counts.vocabulary, counts.tables, choice, tuple(cells))
+
+    @classmethod
+    def of_rows(cls, rows: EncodedRows, choice: Choice) -> EvidenceCounts:
+        """Count rows."""
+        features, n_classes = rows.vocabulary.features, rows.classes.size
+        cells = []
+        for cross in choice.crosses:
+            nodes = [nodes_of(features[f], cross.depth)[rows.codes[f]] for f in cross.columns]
+            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), rows.labels, rows.weights, n_classes))
+        return cls.with_cells(Counts.of(rows), choice, cells)
+
+    def _widen(self, vocabulary: Vocabulary, classes: Categories) -> EvidenceCounts:
+        single = super()._widen(vocabulary, classes)
+        pairs = list(zip(self.vocabulary.features, vocabulary.features, strict=True))
+        own = self.classes.codes_in(classes)
+        cells = [
+            cells.placed([_places(*pairs[f], cross) for f in cross.columns], own, classes.size)
+            for cross, cells in zip(self.choice.crosses, self.cells, strict=True)
+        ]
+        return EvidenceCounts.with_cells(single, self.choice.widened(self.classes, classes), cells)
+
+    def __add__(self, other: Counts) -> EvidenceCounts:
+        if not isinstance(other, EvidenceCounts):
+            return NotImplemented
+        single = super().__add__(other)
+        ours, theirs = self._widen(single.vocabulary, single.classes), other._widen(single.vocabulary, single.classes)
+        if ours.choice != theirs.choice:
+            raise InputError(
+                "Counts of different crosses cannot be added: each part has chosen its own.",
+                "Count the parts with partial_fit, which keeps the crosses that the first part chose.",
+            )
+        return EvidenceCounts.with_cells(single, ours.choice, [a + b for a, b in zip(ours.cells, theirs.cells)])
+
+
+def nodes_of(kind: Kind, depth: int) -> IntArray:
+    """The node of every code at the finest level of a cross."""
+    return kind.levels[min(depth, len(kind.levels)) - 1]
+
+
+def _places(old: Kind, new: Kind, cross: Cross) -> IntArray:
+    """The node in a wider kind of every node of a kind."""
+    nodes, wider = nodes_of(old, cross.depth), nodes_of(new, cross.depth)
+    places = np.empty(int(nodes.max()) + 1, dtype=np.intp)
+    places[nodes] = wider[np.append(old.codes_in(new), new.size)]
+    return places
+
+
+def _distinct(codes: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct lines, in order, and which of them each line is."""
+    sizes = codes.max(axis=0, initial=0) + 1
+    space = float(np.prod(sizes, dtype=float))
+    if space < 2.0**62:
+        key = reduce(lambda key, n: key * sizes[n] + codes[:, n], range(1, codes.shape[1]), codes[:, 0])
+        at, first, _ = grouped(key, int(space))
+    else:
+        _, first, at = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    return codes[first], at.reshape(-1)

@@ -1,0 +1,83 @@
+"""Integers that may be names or numbers: both readings are tried, and the one stays that tells more about the class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hebnb.columns.kinds import BinTree, Categories, Kind
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.sample import Sample
+from hebnb.counts.single import Counts, compact, dense
+from hebnb.evidence.search import SampledRows, column_gain
+from hebnb.foundation.arrays import IntArray
+
+# With fewer values than this, integers are names: a tree over them would have little to share.
+_FEWEST_VALUES = 12
+
+
+def as_numbers(sample: Sample, names: Sequence[object]) -> dict[int, BinTree]:
+    """The trees of integer columns that tell more about left-out rows than the values by themselves; none of ``names``."""
+    rows, found = SampledRows.of(sample), {}
+    for f, (name, kind) in enumerate(zip(sample.vocabulary.names, rows.features, strict=True)):
+        if name in names or not _may_be_numbers(kind, sample.codes[f]):
+            continue
+        tree = _tree(kind, sample.codes[f], sample.weights)
+        codes = list(rows.codes)
+        codes[f] = _places(kind, tree)[codes[f]]
+        features = (*rows.features[:f], tree, *rows.features[f + 1 :])
+        if column_gain(replace(rows, features=features, codes=tuple(codes)), f) > column_gain(rows, f):
+            found[f] = tree
+    return found
+
+
+def _may_be_numbers(kind: Kind, codes: IntArray) -> bool:
+    whole = isinstance(kind, Categories) and kind.values.dtype.kind in "iu"
+    return whole and kind.missing_code >= _FEWEST_VALUES and not bool((codes == kind.size).any())
+
+
+def _tree(kind: Kind, codes: IntArray, weights: object) -> BinTree:
+    rows = np.bincount(codes, weights, kind.size)[: kind.missing_code]  # type: ignore[arg-type]
+    occurs = np.flatnonzero(rows)
+    return BinTree.grown(kind.labels[occurs].astype(float), rows[occurs], kind.missing)
+
+
+def _places(kind: Kind, tree: BinTree) -> IntArray:
+    """The leaf of every code, of gaps and of what is silent."""
+    leaves = np.searchsorted(tree.edges, kind.labels[: kind.missing_code].astype(float))
+    return np.concatenate([leaves, np.arange(tree.missing_code, tree.size + 1)])
+
+
+def reread(vocabulary: Vocabulary, trees: dict[int, BinTree]) -> Vocabulary:
+    """The vocabulary with trees instead of categories."""
+    features = tuple(trees.get(f, kind) for f, kind in enumerate(vocabulary.features))
+    return replace(vocabulary, features=features)
+
+
+def rows_reread(rows: EncodedRows, trees: dict[int, BinTree]) -> EncodedRows:
+    """Rows with the codes of trees."""
+    codes = list(rows.codes)
+    for f, tree in trees.items():
+        codes[f] = _places(rows.vocabulary.features[f], tree)[codes[f]]
+    return replace(rows, vocabulary=reread(rows.vocabulary, trees), codes=codes)
+
+
+def sample_reread(sample: Sample, trees: dict[int, BinTree]) -> Sample:
+    """A sample with the codes of trees."""
+    codes = list(sample.codes)
+    for f, tree in trees.items():
+        codes[f] = _places(sample.vocabulary.features[f], tree)[codes[f]]
+    return replace(sample, vocabulary=reread(sample.vocabulary, trees), codes=tuple(codes))
+
+
+def counts_reread(counts: Counts, trees: dict[int, BinTree]) -> Counts:
+    """Counts of the leaves of trees."""
+    tables = list(counts.tables)
+    for f, tree in trees.items():
+        own = np.zeros((tree.size + 1, counts.classes.size))
+        np.add.at(own, _places(counts.vocabulary.features[f], tree)[:-1], dense(counts.tables[f]))
+        tables[f] = compact(own[:-1])
+    return Counts(counts.classes, counts.class_count, reread(counts.vocabulary, trees), tuple(tables))

@@ -1,0 +1,153 @@
+"""The weights of columns and crosses in a log-linear pool, learned from left-out rows.
+
+Components come in groups: single columns; for every order of crosses the best few by themselves; and for every column
+the sum of what all its crosses of that order say, which ties their weights. The mean weight of a group is what is
+expected, one for columns and none for the rest, give or take one; how far single weights stray from the mean is
+governed by a precision for each group, which is chosen by its evidence (MacKay's fixed point).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.weighting.log_linear import Likelihood
+
+# The precision of every group before anything is known, its range, and the precision of mean weights and offsets.
+_FIRST, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
+# Steps of Newton's method at most; one step's gain in likelihood, a row, and change of a precision that end it.
+_STEPS, _SMALL_GAIN, _SMALL_CHANGE = 40, 1e-5, 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Learned weights.
+
+    Parameters
+    ----------
+    at : array of shape (D + C,)
+        The weights of the components and the offsets of the classes.
+    penalty : array of shape (D + C, D + C)
+        What keeps them where they were expected.
+    centre : array of shape (D + C,)
+        Where that is.
+    """
+
+    at: FloatArray
+    penalty: FloatArray
+    centre: FloatArray
+
+
+def learn(likelihood: Likelihood, group: IntArray, start: FloatArray) -> Pool:
+    """The most probable weights and offsets, with the precision of every group by its evidence.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of the labels of left-out rows.
+    group : array of shape (D,)
+        The group of every component, from 0, which is that of single columns.
+    start : array of shape (D + C,)
+        Where to begin.
+    """
+    centre = np.concatenate([np.where(group == 0, 1.0, 0.0), np.zeros(likelihood.n_classes)])
+    precision = np.full(int(group.max(initial=0)) + 1, _FIRST)
+    at, log_proba = start, likelihood.log_proba(start)
+    penalty = _penalty(group, precision, likelihood.n_classes)
+    rows = float(likelihood.weights.sum())
+    for _ in range(_STEPS):
+        gradient, hessian = likelihood.derivatives(log_proba)
+        slope = gradient + penalty @ (at - centre)
+        curvature = hessian + penalty
+        step = -np.linalg.solve(curvature, slope)
+        value = _value(likelihood, log_proba, at - centre, penalty)
+        for size in 0.5 ** np.arange(20):
+            there = likelihood.log_proba(at + size * step)
+            if _value(likelihood, there, at + size * step - centre, penalty) <= value:
+                break
+        else:
+            break  # as far down as floating point goes
+        at, log_proba = at + size * step, there
+        better = _precisions(group, at, np.linalg.inv(curvature), precision) if size > 0.5 else precision
+        changed = float(np.abs(np.log(better / precision)).max())
+        if -float(slope @ step) <= _SMALL_GAIN * rows and changed <= _SMALL_CHANGE:
+            break
+        precision = better
+        penalty = _penalty(group, precision, likelihood.n_classes)
+    return Pool(at, penalty, centre)
+
+
+def mean_loss(likelihood: Likelihood, pool: Pool) -> float:
+    """The mean loss of rows under the weights that were learned."""
+    return likelihood.loss(likelihood.log_proba(pool.at)) / float(likelihood.weights.sum())
+
+
+def left_out_loss(likelihood: Likelihood, pool: Pool, fold: IntArray, n_folds: int, times: float) -> float:
+    """The mean loss of rows under weights learned without their fold, by one step of Newton's method from the pool's.
+
+    The folds here are but some of those that the pool was learned from, of which there are so many times as many.
+    """
+    parts = [_of_rows(likelihood, np.flatnonzero(fold == number)) for number in range(n_folds)]
+    derivatives = [part.derivatives(part.log_proba(pool.at)) for part in parts]
+    gradient = times * sum(own for own, _ in derivatives)
+    curvature = times * sum(hessian for _, hessian in derivatives) + pool.penalty
+    # Rows left out by folds differ a little from those the pool has learned from, so it may not quite be at rest.
+    pull = pool.penalty @ (pool.at - pool.centre)
+    loss = 0.0
+    for number, (part, (own, hessian)) in enumerate(zip(parts, derivatives, strict=True)):
+        step = -np.linalg.solve(curvature - hessian, gradient - own + pull)
+        others = [other for place, other in enumerate(parts) if place != number]
+        loss += part.loss(part.log_proba(pool.at + _size_that_pays(others, pool, step, times) * step))
+    return loss / float(likelihood.weights.sum())
+
+
+def _size_that_pays(others: list[Likelihood], pool: Pool, step: FloatArray, times: float) -> float:
+    """The largest of some sizes of a step after which the other rows are not less likely."""
+
+    def value(at: FloatArray) -> float:
+        away = at - pool.centre
+        loss = sum(other.loss(other.log_proba(at)) for other in others)
+        return times * loss + 0.5 * float(away @ pool.penalty @ away)
+
+    here = value(pool.at)
+    return next((size for size in (1.0, 0.5, 0.25, 0.1, 0.03) if value(pool.at + size * step) <= here), 0.0)
+
+
+def _of_rows(likelihood: Likelihood, rows: IntArray) -> Likelihood:
+    return Likelihood(
+        likelihood.scores[:, :, rows], likelihood.base[:, rows], likelihood.labels[rows], likelihood.weights[rows]
+    )
+
+
+def _value(likelihood: Likelihood, log_proba: FloatArray, away: FloatArray, penalty: FloatArray) -> float:
+    return likelihood.loss(log_proba) + 0.5 * float(away @ penalty @ away)
+
+
+def _penalty(group: IntArray, precision: FloatArray, n_classes: int) -> FloatArray:
+    """For every group, its precision on differences from the mean, and that of means on the mean."""
+    size = len(group)
+    penalty = np.zeros((size + n_classes, size + n_classes))
+    penalty[range(size, size + n_classes), range(size, size + n_classes)] = _OF_MEANS
+    for number, own in enumerate(precision.tolist()):
+        members = np.flatnonzero(group == number)
+        n = len(members)
+        if n:
+            penalty[np.ix_(members, members)] = own * (np.eye(n) - 1 / n) + _OF_MEANS / n**2
+    return penalty
+
+
+def _precisions(group: IntArray, at: FloatArray, covariance: FloatArray, precision: FloatArray) -> FloatArray:
+    """The number of directions that the rows have determined over how far the weights stray along them."""
+    better = precision.copy()
+    for number in range(len(precision)):
+        members = np.flatnonzero(group == number)
+        if len(members) < 2:
+            continue
+        spread = covariance[np.ix_(members, members)]
+        variance = float(np.trace(spread) - spread.mean(axis=0).sum())
+        determined = len(members) - 1 - precision[number] * variance
+        strayed = float(np.square(at[members] - at[members].mean()).sum())
+        better[number] = np.clip(max(determined, 0.0) / max(strayed, 1e-12), _LEAST, _MOST)
+    return better

@@ -1,0 +1,412 @@
+"""Which columns are crossed: those whose cross makes left-out rows more likely, by more than chance would.
+
+Everything here is learned from a sample of rows, in stages: single columns, their weights; crosses of two, compared with
+what their columns say under these weights; the weights of both; crosses of three, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from hebnb.columns.kinds import Kind
+from hebnb.counts.sample import Sample
+from hebnb.evidence import strength
+from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
+from hebnb.evidence.leaving import AlikeRows, EachRow, Folds, Leaving, Units
+from hebnb.evidence.paths import Cells, Level, Path, given, of_column, of_cross
+from hebnb.evidence.pool import Pool, learn, left_out_loss, mean_loss
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, one_blas_thread
+from hebnb.scores.left_out import Rows
+from hebnb.weighting.leave_one_out import row_limit
+from hebnb.weighting.log_linear import Likelihood
+
+# Levels of a cross at most, and cells of one that goes through several levels.
+DEEPEST, MOST_CELLS = 5, 1 << 12
+# Columns whose crosses are looked at, those that tell most by themselves; crosses of three or more that are.
+_COLUMNS, _CANDIDATES = 40, 200
+# Crosses of an order with a weight of their own; the weights of the others are tied.
+_BEST = 40
+# By how many standard errors a level of a column's tree has to pay.
+_ERRORS = 1.0
+# Folds that the loss of new rows is estimated with, and about how many rows in them are enough.
+_FOLDS, _ROWS_IN_FOLDS = 10, 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """Sampled rows as cells of columns and of crosses.
+
+    Parameters
+    ----------
+    features : tuple of Kind
+    codes : tuple of F arrays of shape (S,)
+    labels : array of shape (S,)
+    weights : array of shape (S,)
+    n_classes : int
+    silence : bool
+        Whether a silent code says nothing, as where gaps are ignored.
+    """
+
+    features: tuple[Kind, ...]
+    codes: tuple[IntArray, ...]
+    labels: IntArray
+    weights: FloatArray
+    n_classes: int
+    silence: bool
+
+    @classmethod
+    def of(cls, sample: Sample) -> SampledRows:
+        """The rows of a sample."""
+        vocabulary = sample.vocabulary
+        return cls(
+            vocabulary.features,
+            sample.codes,
+            sample.labels,
+            sample.weights,
+            sample.classes.size,
+            vocabulary.missing == "ignore",
+        )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def class_count(self) -> FloatArray:
+        """The weight of every class."""
+        return np.bincount(self.labels, self.weights, self.n_classes)
+
+    @cached_property
+    def _counted(self) -> FloatArray | None:
+        """The weights, if they are not all one."""
+        return None if (self.weights == 1).all() else self.weights
+
+    @cached_property
+    def each(self) -> Leaving:
+        """Leaving out every row by itself."""
+        if self._counted is None:
+            return AlikeRows(self.labels, self.n_classes)
+        return EachRow(Rows.weighing(self.codes, self.labels, self.weights), self.class_count)
+
+    @cached_property
+    def nodes(self) -> list[list[IntArray]]:
+        """The node of every row at every level of every column."""
+        return [[level[code] for level in kind.levels] for kind, code in zip(self.features, self.codes, strict=True)]
+
+    def mute(self, columns: Sequence[int]) -> BoolArray | None:
+        """Rows that the columns say nothing about."""
+        if not self.silence:
+            return None
+        return np.any([self.codes[f] == self.features[f].size for f in columns], axis=0)
+
+    def cells(self, columns: Sequence[int], depth: int) -> list[Cells]:
+        """The cells of some columns, from coarse to fine."""
+        mute = self.mute(columns)
+        return [self._cells(columns, level, mute) for level in range(depth)]
+
+    def _cells(self, columns: Sequence[int], level: int, mute: BoolArray | None) -> Cells:
+        key, space = np.zeros(len(self), dtype=np.intp), 1
+        for f in columns:
+            own = self.nodes[f]
+            n_nodes = n_nodes_at(self.features[f], level)
+            key = key * n_nodes + own[min(level, len(own) - 1)]
+            space *= n_nodes
+        if space > 4 * len(self) + 1024:
+            distinct, key = np.unique(key, return_inverse=True)
+            space = len(distinct)
+        counted = self._counted if mute is None else self.weights * ~mute
+        count = np.bincount(self.labels * (space + 1) + key, counted, (space + 1) * self.n_classes)
+        return key, count.reshape(self.n_classes, -1).astype(float)
+
+    def own(self, units: Units) -> tuple[IntArray, FloatArray]:
+        """The label of every unit of rows left out one by one, and the weight of its rows."""
+        return self.labels[units.first], np.bincount(units.of_row, self._counted).astype(float)
+
+
+def n_nodes_at(kind: Kind, level: int) -> int:
+    """How many nodes a kind has at a level of crosses."""
+    own = kind.levels
+    return int(own[min(level, len(own) - 1)].max()) + 1
+
+
+def depth_of(features: Sequence[Kind], columns: Sequence[int]) -> int:
+    """How many levels a cross goes through: as long as its cells are not too many."""
+    depth = min(max(len(features[f].levels) for f in columns), DEEPEST)
+    while depth > 1 and np.prod([float(n_nodes_at(features[f], depth - 1)) for f in columns]) > MOST_CELLS:
+        depth -= 1
+    return depth
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A cross that was looked at, with what it says of the rows."""
+
+    cross: Cross
+    path: Path
+    gain: float
+    errors: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What is known after a stage: the columns, the crosses of every order, and their weights."""
+
+    columns: tuple[ColumnStrengths, ...]
+    paths: tuple[Path, ...]
+    orders: tuple[tuple[Candidate, ...], ...]
+    weights: FloatArray
+    offsets: FloatArray
+
+    @property
+    def crosses(self) -> list[Candidate]:
+        """Of all orders."""
+        return [candidate for order in self.orders for candidate in order]
+
+
+def chosen(sample: Sample, max_crosses: int, max_order: int, random: np.random.RandomState) -> Choice:
+    """Learn from a sample."""
+    with one_blas_thread():
+        return _chosen(SampledRows.of(sample), max_crosses, max_order, random)
+
+
+def _chosen(rows: SampledRows, max_crosses: int, max_order: int, random: np.random.RandomState) -> Choice:
+    singles = [_column(rows, f) for f in range(len(rows.features))]
+    gains = np.array([_gain(rows, path[-1], path[-1].evidence)[0] for _, path in singles])
+    columns, paths = tuple(own for own, _ in singles), tuple(path for _, path in singles)
+    weighed = _weighed(rows, Stage(columns, paths, (), np.ones(len(paths)), np.zeros(rows.n_classes)), None)
+    for order in range(2, min(max_order, len(paths)) + 1):
+        kept = _kept(_candidates(rows, weighed.stage, gains, order), max_crosses // (max_order - 1))
+        if kept:
+            stage = replace(weighed.stage, orders=(*weighed.stage.orders, kept))
+            weighed = _weighed(rows, stage, weighed.pool)
+    stage = weighed.stage
+    crosses = tuple(candidate.cross for candidate in stage.crosses)
+    loss = _expected_loss(rows, weighed, random)
+    return Choice(columns, crosses, stage.weights, stage.offsets, loss, gains, float(rows.weights.sum()))
+
+
+def _column(rows: SampledRows, f: int) -> tuple[ColumnStrengths, list[Level]]:
+    """The strengths of a column and what it says of left-out rows."""
+    kind, found = rows.features[f], {}
+    cells = rows.cells([f], len(kind.levels))
+    buckets, top = None, None
+    if not kind.is_ordered:
+        buckets, top = strength.of_categories(cells[0][1], rows.class_count)
+
+    def learned(level: int, units: Units, prior: FloatArray) -> float:
+        found[level] = (
+            top if level == 0 and top is not None else strength.of_rows(units, *rows.own(units), prior, _ERRORS)
+        )
+        return found[level]
+
+    path = of_column(rows.each, cells, learned, buckets, rows.mute([f]))
+    return ColumnStrengths(tuple(found.values()), buckets), path
+
+
+def _cross(rows: SampledRows, stage: Stage, columns: tuple[int, ...]) -> Candidate:
+    """The strengths of a cross, what it says of left-out rows, and how much that helps."""
+    parts = _parts(stage, columns)
+    weights = [float(stage.weights[t]) for t, _ in parts]
+    found: list[float] = []
+
+    def learned(level: int, units: Units, prior: FloatArray) -> float:
+        found.append(strength.of_rows(units, *rows.own(units), prior, 0.0))
+        return found[-1]
+
+    cells = rows.cells(columns, depth_of(rows.features, columns))
+    said = [(path, weight) for (_, path), weight in zip(parts, weights, strict=True)]
+    path = of_cross(rows.each, cells, learned, said, rows.mute(columns))
+    gain, errors = _gain(rows, path[-1], path[-1].evidence)
+    cross = Cross(columns, tuple(found), tuple(t for t, _ in parts), tuple(weights), gain)
+    return Candidate(cross, path, gain, errors)
+
+
+def _parts(stage: Stage, columns: tuple[int, ...]) -> list[tuple[int, Path]]:
+    """The tables about some of the columns, by number."""
+    parts: list[tuple[int, Path]] = [(f, stage.paths[f]) for f in columns]
+    for number, candidate in enumerate(stage.crosses, len(stage.paths)):
+        if set(candidate.cross.columns) < set(columns):
+            parts.append((number, candidate.path))
+    return parts
+
+
+def column_gain(rows: SampledRows, f: int) -> float:
+    """How much more likely left-out rows are with a column than without any, in nats."""
+    _, path = _column(rows, f)
+    return _gain(rows, path[-1], path[-1].evidence)[0]
+
+
+def _gain(rows: SampledRows, level: Level, evidence: FloatArray) -> tuple[float, float]:
+    """How much more likely the labels become, in nats, and how many of its standard errors that is."""
+    labels, weights = rows.labels[level.first], np.bincount(level.of_row, rows.weights)
+    own = evidence[labels, np.arange(len(labels))]
+    gain = float(weights @ own)
+    return gain, gain / max(float(np.sqrt(weights @ own**2)), 1e-12)
+
+
+def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) -> list[Candidate]:
+    """The crosses of an order that are worth a look."""
+    telling = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS]).tolist()
+    columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
+    return [_cross(rows, stage, own) for own in columns]
+
+
+def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, ...]]:
+    """The crosses of the order before with one more column, those first that contain the most gain."""
+    every = 1
+    for n in range(order):
+        every = every * (len(telling) - n) // (n + 1)
+    if every <= _CANDIDATES:
+        return list(combinations(telling, order))
+    found: dict[tuple[int, ...], float] = {}
+    for candidate in stage.orders[-1] if stage.orders else ():
+        for f in telling:
+            columns = tuple(sorted({*candidate.cross.columns, f}))
+            if len(columns) == order:
+                found[columns] = found.get(columns, 0.0) + candidate.gain
+    return sorted(found, key=lambda columns: (-found[columns], columns))[:_CANDIDATES]
+
+
+def _kept(candidates: list[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Those that gain more than the luckiest of as many that gain nothing, the best first.
+
+    The largest of M standard normal numbers is about √(2 log M).
+    """
+    luck = np.sqrt(2 * np.log(max(len(candidates), 2)))
+    found = [candidate for candidate in candidates if candidate.gain > 0 and candidate.errors > luck]
+    return tuple(sorted(found, key=lambda candidate: (-candidate.gain, candidate.cross.columns))[:most])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A stage with its weights, as they were learned.
+
+    Parameters
+    ----------
+    stage : Stage
+    pool : Pool
+    rows : array of int
+        The rows that were learned from: as many as memory allows.
+    likelihood : Likelihood
+        Of their labels.
+    """
+
+    stage: Stage
+    pool: Pool
+    rows: IntArray
+    likelihood: Likelihood
+
+
+def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
+    """A stage with the weights of its tables, sought from those of the stage before, whose components come first."""
+    components, group = _components(stage)
+    some = _some(len(rows), row_limit(len(components), rows.n_classes))
+    paths = [*stage.paths, *(candidate.path for candidate in stage.crosses)]
+    likelihood = _likelihood(rows, components, paths, some, rows.each.log_prior(some))
+    start = np.zeros(len(components) + rows.n_classes)
+    start[: len(stage.paths)] = 1.0
+    if before is not None:
+        n_before = len(before.at) - rows.n_classes
+        start[:n_before], start[len(components) :] = np.split(before.at, [n_before])
+    pool = learn(likelihood, group, start)
+    weights, offsets = np.split(pool.at, [len(components)])
+    return Weighed(replace(stage, weights=components.T @ weights, offsets=offsets), pool, some, likelihood)
+
+
+def _expected_loss(rows: SampledRows, weighed: Weighed, random: np.random.RandomState) -> float:
+    """What new rows will see: rows of a fold, as tables and weights from the other folds see them.
+
+    Of many rows that is compared, on some folds, with what they are said to see when they are left out one by one, and
+    the difference is added to what all of them see so. It varies far less than the losses themselves.
+    """
+    order = np.argsort(rows.labels + random.random_sample(len(rows)), kind="stable")
+    fold = np.empty(len(rows), dtype=np.intp)
+    fold[order] = np.arange(len(rows)) % _FOLDS
+    n_folds = int(np.clip(np.ceil(_FOLDS * _ROWS_IN_FOLDS / len(rows)), 2, _FOLDS))
+    here = np.flatnonzero(fold < n_folds)
+    leaving = Folds(fold[here], rows.labels[here], rows.weights[here], n_folds, rows.class_count)
+    components, _ = _components(weighed.stage)
+    some = here[_some(len(here), row_limit(len(components), rows.n_classes))]
+    place = np.searchsorted(here, some)
+    paths = _left_out(rows, weighed.stage, leaving, here)
+    by_fold = _likelihood(replace_rows(rows, here), components, paths, place, leaving.log_prior(place))
+    one_by_one = _likelihood(
+        rows,
+        components,
+        [*weighed.stage.paths, *(candidate.path for candidate in weighed.stage.crosses)],
+        some,
+        rows.each.log_prior(some),
+    )
+    pool = weighed.pool
+    seen = left_out_loss(by_fold, pool, fold[some], n_folds, _FOLDS / n_folds)
+    return seen + mean_loss(weighed.likelihood, pool) - mean_loss(one_by_one, pool)
+
+
+def replace_rows(rows: SampledRows, some: IntArray) -> SampledRows:
+    """Some of the rows."""
+    codes = tuple(column[some] for column in rows.codes)
+    return replace(rows, codes=codes, labels=rows.labels[some], weights=rows.weights[some])
+
+
+def _some(n_rows: int, limit: int) -> IntArray:
+    """Rows, at most so many."""
+    if n_rows <= limit:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:limit])
+
+
+def _likelihood(
+    rows: SampledRows, components: FloatArray, paths: Sequence[Path], some: IntArray, log_prior: FloatArray
+) -> Likelihood:
+    """The likelihood of the labels of some rows, given what all tables say of them."""
+    scores = np.zeros((len(components), rows.n_classes - 1, len(some)))
+    for path, column in zip(paths, components.T, strict=True):
+        level = path[-1]
+        said = (level.evidence[1:] - level.evidence[0]).take(level.of_row[some], axis=1)
+        for place in np.flatnonzero(column).tolist():
+            scores[place] += said
+    return Likelihood.weighing(scores, log_prior[1:] - log_prior[0], rows.labels[some], rows.weights[some])
+
+
+def _left_out(rows: SampledRows, stage: Stage, leaving: Leaving, some: IntArray) -> list[Path]:
+    """What all tables say of some rows, which are left out in another way."""
+    paths: list[Path] = []
+
+    def mute(columns: Sequence[int]) -> BoolArray | None:
+        own = rows.mute(columns)
+        return None if own is None else own[some]
+
+    for f, column in enumerate(stage.columns):
+        cells = [(cell[some], count) for cell, count in rows.cells([f], len(column.levels))]
+        paths.append(of_column(leaving, cells, given(column.levels), column.buckets, mute([f])))
+    for candidate in stage.crosses:
+        cross = candidate.cross
+        cells = [(cell[some], count) for cell, count in rows.cells(cross.columns, cross.depth)]
+        parts = [(paths[t], weight) for t, weight in zip(cross.parts, cross.part_weights, strict=True)]
+        paths.append(of_cross(leaving, cells, given(cross.strengths), parts, mute(cross.columns)))
+    return paths
+
+
+def _components(stage: Stage) -> tuple[FloatArray, IntArray]:
+    """What gets a weight, as sums of tables, of shape (components, tables), and the group of each.
+
+    Every column, the best crosses of every order, and for every column the sum of all its crosses of that order.
+    """
+    n_columns = len(stage.paths)
+    n_tables = n_columns + len(stage.crosses)
+    tables = np.eye(n_tables)
+    components, group, start = [tables[:n_columns]], [np.zeros(n_columns, dtype=np.intp)], n_columns
+    for number, order in enumerate(stage.orders):
+        best = min(_BEST, len(order))
+        tied = np.zeros((n_columns, n_tables))
+        for place, candidate in enumerate(order, start):
+            tied[list(candidate.cross.columns), place] = 1.0
+        tied = tied[tied.any(axis=1)]
+        components += [tables[start : start + best], tied]
+        group += [np.full(best, 2 * number + 1), np.full(len(tied), 2 * number + 2)]
+        start += len(order)
+    return np.concatenate(components), np.concatenate(group)

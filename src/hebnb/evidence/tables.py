@@ -1,0 +1,346 @@
+"""Score tables of evidence: for the cells of a column or of a cross, what they add to the score of every class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+
+from hebnb.columns.kinds import Kind
+from hebnb.counts.index import KeyIndex
+from hebnb.counts.single import dense
+from hebnb.evidence.choice import Cross
+from hebnb.evidence.counts import EvidenceCounts, nodes_of
+from hebnb.evidence.leaving import EachRow, Leaving, NoRow
+from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
+from hebnb.evidence.search import MOST_CELLS
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.scores.left_out import Left, Rows
+from hebnb.scores.lookups import DenseLookup, Lookup
+from hebnb.scores.tables import FamilyTable
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCells:
+    """The cells of some columns at one level, and their counts.
+
+    Parameters
+    ----------
+    columns : tuple of int
+    nodes : tuple of arrays
+        The node of every code of each of them.
+    keys : array of int
+        The cells that occur, as one number each.
+    count : array of shape (C, cells + 1)
+        Zeros at the end, for a cell that does not occur.
+    """
+
+    columns: tuple[int, ...]
+    nodes: tuple[IntArray, ...]
+    keys: IntArray
+    count: FloatArray
+
+    @cached_property
+    def _steps(self) -> tuple[IntArray, ...]:
+        """The nodes, times what a step of each is in a key."""
+        sizes = [int(own.max()) + 1 for own in self.nodes]
+        return tuple(own * int(np.prod(sizes[n + 1 :], dtype=object)) for n, own in enumerate(self.nodes))
+
+    @cached_property
+    def _index(self) -> KeyIndex:
+        return KeyIndex(self.keys, reduce(lambda space, own: space * (int(own.max()) + 1), self.nodes, 1))
+
+    def of(self, codes: Sequence[IntArray]) -> IntArray:
+        """The cell of every row, −1 for one that does not occur."""
+        key = self._steps[0][codes[self.columns[0]]]
+        for f, step in zip(self.columns[1:], self._steps[1:], strict=True):
+            key = key + step[codes[f]]
+        return self._index.places(key)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceModel:
+    """Counts and strengths: what every table's evidence is computed from, whatever is left out."""
+
+    counts: EvidenceCounts
+
+    @property
+    def features(self) -> tuple[Kind, ...]:
+        """The kinds of the columns."""
+        return self.counts.vocabulary.features
+
+    @property
+    def silence(self) -> bool:
+        """Whether a silent code says nothing, as where gaps are ignored."""
+        return self.counts.vocabulary.missing == "ignore"
+
+    def path(self, t: int, codes: Sequence[IntArray], leaving: Leaving, known: dict[int, Path]) -> Path:
+        """What a table says of rows at every level; ``known`` are the paths of tables that were asked before."""
+        if t not in known:
+            choice = self.counts.choice
+            cells = self._cells(t, codes)
+            if t < len(self.features):
+                own = choice.columns[t]
+                known[t] = of_column(leaving, cells, given(own.levels), own.buckets, self._mute((t,), codes))
+            else:
+                cross = choice.crosses[t - len(self.features)]
+                parts = [
+                    (self.path(part, codes, leaving, known), weight)
+                    for part, weight in zip(cross.parts, cross.part_weights, strict=True)
+                ]
+                mute = self._mute(cross.columns, codes)
+                known[t] = of_cross(leaving, cells, given(cross.strengths), parts, mute)
+        return known[t]
+
+    def _cells(self, t: int, codes: Sequence[IntArray]) -> list[Cells]:
+        return [(level.of(codes), level.count) for level in self.levels[t]]
+
+    def _mute(self, columns: Sequence[int], codes: Sequence[IntArray]) -> BoolArray | None:
+        if not self.silence:
+            return None
+        return np.any([codes[f] == self.features[f].size for f in columns], axis=0)
+
+    @cached_property
+    def levels(self) -> list[list[LevelCells]]:
+        """The cells of every table, at every level."""
+        columns = [self._column_levels(f) for f in range(len(self.features))]
+        parts = zip(self.counts.choice.crosses, self.counts.cells, strict=True)
+        return columns + [self._cross_levels(cross, cells.codes, cells.count) for cross, cells in parts]
+
+    def _column_levels(self, f: int) -> list[LevelCells]:
+        count = dense(self.counts.tables[f])
+        silent = np.maximum(self.counts.class_count - count.sum(axis=0), 0.0)
+        silent[silent < 1e-9 * self.counts.class_count] = 0.0
+        count = np.vstack([count, np.zeros_like(silent) if self.silence else silent])
+        levels = []
+        for nodes in self.features[f].levels:
+            own = _added_up(nodes, count, int(nodes.max()) + 2)
+            levels.append(LevelCells((f,), (nodes,), np.arange(own.shape[1] - 1), own))
+        return levels
+
+    def _cross_levels(self, cross: Cross, codes: IntArray, count: FloatArray) -> list[LevelCells]:
+        kinds = [self.features[f] for f in cross.columns]
+        if self.silence:  # rows with a gap were not counted
+            known = np.all([own < nodes_of(kind, cross.depth)[-1] for kind, own in zip(kinds, codes.T)], axis=0)
+            codes, count = codes[known], count[known]
+        levels = []
+        for level in range(cross.depth):
+            nodes = tuple(nodes_of(kind, level + 1) for kind in kinds)
+            coarse = [_coarser(nodes_of(kind, cross.depth), own) for kind, own in zip(kinds, nodes, strict=True)]
+            key = np.zeros(len(codes), dtype=np.intp)
+            for own, place in zip(codes.T, coarse, strict=True):
+                key = key * (int(place.max()) + 1) + place[own]
+            keys, at = np.unique(key, return_inverse=True)
+            levels.append(LevelCells(cross.columns, nodes, keys, _added_up(at.reshape(-1), count, len(keys) + 1)))
+        return levels
+
+    def tables(self) -> tuple[EvidenceTable, ...]:
+        """A table for every column, and one for every cross."""
+        leaving = NoRow(self.counts.class_count)
+        tables: list[EvidenceTable] = []
+        paths: list[Path] = []
+        for t, levels in enumerate(self.levels):
+            finest = levels[-1]
+            keys, codes = self._keys(t, finest)
+            # What the parts say is known already, for every cell they have.
+            known = {part: _seen_from(paths[part], tables[part].places(codes)) for part in self._parts(t)}
+            path = self.path(t, codes, leaving, known)
+            level = path[-1]
+            count = finest.count[:, finest.of(codes)].T
+            views = finest.nodes if len(finest.columns) > 1 else (keys,)
+            numbers = np.ascontiguousarray(level.evidence.T)
+            tables.append(EvidenceTable(self, t, finest.columns, views, keys, numbers, count, level.prior_share))
+            paths.append(path)
+        return tuple(tables)
+
+    def _parts(self, t: int) -> tuple[int, ...]:
+        n_columns = len(self.features)
+        return () if t < n_columns else self.counts.choice.crosses[t - n_columns].parts
+
+    def _keys(self, t: int, finest: LevelCells) -> tuple[IntArray, list[IntArray]]:
+        """The cells that a table has, and codes that lead to them.
+
+        A column has all its codes, a cross every combination of nodes, or, where these are many, those that occur.
+        """
+        if len(finest.columns) == 1:
+            (f,) = finest.columns
+            every = np.arange(self.features[f].size + 1)
+            return every, self._placed([(f, every)])
+        sizes = [int(own.max()) + 1 for own in finest.nodes]
+        keys = np.arange(int(np.prod(sizes))) if np.prod(sizes, dtype=float) <= MOST_CELLS else finest.keys
+        codes = []
+        for f, own, view in zip(finest.columns, np.unravel_index(keys, sizes), finest.nodes, strict=True):
+            some_code = np.empty(int(view.max()) + 1, dtype=np.intp)
+            some_code[view] = np.arange(len(view))
+            codes.append((f, some_code[own]))
+        return keys, self._placed(codes)
+
+    def _placed(self, known: list[tuple[int, IntArray]]) -> list[IntArray]:
+        """Codes of some columns among those of all, which have none."""
+        codes = [np.empty(0, dtype=np.intp)] * len(self.features)
+        for f, own in known:
+            codes[f] = own
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceTable:
+    """What the cells of a column, or of several together, add to the score of every class.
+
+    Parameters
+    ----------
+    model : EvidenceModel
+    number : int
+        Among the tables of the model.
+    columns : tuple of int
+    views : tuple of arrays
+        For every code of each column, the silent one included, its node in this table.
+    keys : array of int
+        The cells, as one number each, in order; others add nothing.
+    numbers : array of shape (cells, C)
+        What they add.
+    count : array of shape (cells, C)
+        How many training rows of every class they have.
+    prior_share : array of shape (cells,)
+        How much of the probability behind the numbers is prior.
+    """
+
+    model: EvidenceModel
+    number: int
+    columns: tuple[int, ...]
+    views: tuple[IntArray, ...]
+    keys: IntArray
+    numbers: FloatArray
+    count: FloatArray
+    prior_share: FloatArray
+
+    @property
+    def concentration(self) -> tuple[FloatArray, ...]:
+        """The strength of the prior at the finest level, the same for every class."""
+        choice, n_columns = self.model.counts.choice, len(self.model.features)
+        if self.number < n_columns:
+            strengths = choice.columns[self.number].levels
+        else:
+            strengths = choice.crosses[self.number - n_columns].strengths
+        return (np.full(self.numbers.shape[1], strengths[-1]),)
+
+    @property
+    def root(self) -> None:
+        """None: a cell that does not occur adds nothing."""
+
+    @property
+    def families(self) -> tuple[FamilyTable, ...]:
+        """None."""
+        return ()
+
+    def lines(self) -> tuple[IntArray, FloatArray]:
+        """Those that have a number."""
+        return self.keys, self.numbers
+
+    @property
+    def mean_shrinkage(self) -> FloatArray:
+        """The share of what is known without the column, or the cross, on average over the rows of every class."""
+        share: FloatArray = self.prior_share @ self.count / np.maximum(self.count.sum(axis=0), 1e-300)
+        return share
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells have a number of their own."""
+        return len(self.keys)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many nodes every column has here."""
+        return tuple(int(view.max()) + 1 for view in self.views)
+
+    @cached_property
+    def nodes(self) -> IntArray:
+        """The nodes of every cell, of shape (cells, columns)."""
+        return np.stack(np.unravel_index(self.keys, self.sizes), axis=1)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every combination of nodes has a number."""
+        return len(self.keys) == np.prod(self.sizes, dtype=float)
+
+    @cached_property
+    def _steps(self) -> tuple[IntArray, ...]:
+        return tuple(view * int(np.prod(self.sizes[n + 1 :], dtype=object)) for n, view in enumerate(self.views))
+
+    @cached_property
+    def _index(self) -> KeyIndex | None:
+        return None if self.is_full else KeyIndex(self.keys, int(np.prod(self.sizes, dtype=object)))
+
+    def places(self, codes: Sequence[IntArray]) -> IntArray:
+        """The cell of every row, −1 for one that has none."""
+        key = self._steps[0].take(codes[self.columns[0]])
+        for f, step in zip(self.columns[1:], self._steps[1:], strict=True):
+            key += step.take(codes[f])
+        return key if self._index is None else self._index.places(key)
+
+    def lookup(self, weight: float = 1.0) -> Lookup:
+        """The table, times a weight, as rows look it up."""
+        if len(self.columns) == 1:
+            return DenseLookup(self.columns[0], weight * self.numbers)
+        nothing = np.zeros((1, self.numbers.shape[1]))
+        return CellLookup(self, np.concatenate([weight * self.numbers, nothing]))
+
+    def scores(self, codes: Sequence[IntArray]) -> FloatArray:
+        """What the values of rows add, of shape (rows, C)."""
+        scores = np.zeros((len(codes[self.columns[0]]), self.numbers.shape[1]))
+        self._unweighted.add_to(scores, codes)
+        return scores
+
+    @cached_property
+    def _unweighted(self) -> Lookup:
+        return self.lookup()
+
+    def shrinkage(self, codes: Sequence[IntArray]) -> FloatArray:
+        """The share of the prior in the probabilities of rows, the same for all classes."""
+        share = np.append(self.prior_share, 1.0)[self.places(codes)]
+        return np.repeat(share[:, np.newaxis], self.numbers.shape[1], axis=1)
+
+    def counted(self, codes: Sequence[IntArray]) -> FloatArray:
+        """How many training rows of every class are in the cells of rows, of shape (rows, C)."""
+        return np.concatenate([self.count, np.zeros((1, self.count.shape[1]))])[self.places(codes)]
+
+    def left_out_scores(self, rows: Rows, left: Left) -> FloatArray:
+        """What the table says of each row without it, of shape (C, rows)."""
+        known: dict[int, Any] = left.shared.setdefault("paths", {})
+        leaving = left.shared.setdefault("leaving", EachRow(rows, self.model.counts.class_count))
+        level = self.model.path(self.number, rows.codes, leaving, known)[-1]
+        return level.evidence.take(level.of_row, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CellLookup:
+    """The numbers of a table's cells, times a weight; zeros at the end, for a cell that has none."""
+
+    table: EvidenceTable
+    numbers: FloatArray
+
+    def add_to(self, scores: FloatArray, codes: Sequence[IntArray]) -> None:
+        """Look up and add."""
+        scores += self.numbers.take(self.table.places(codes), axis=0, mode="wrap")
+
+
+def _coarser(fine: IntArray, coarse: IntArray) -> IntArray:
+    """The coarse node of every fine node, from those of all codes."""
+    places = np.zeros(int(fine.max()) + 1, dtype=np.intp)
+    places[fine] = coarse
+    return places
+
+
+def _added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
+    """Counts of shape (cells, C), added up by place, of shape (C, size)."""
+    return (
+        np.stack([np.bincount(place, own, size) for own in count.T]) if len(count) else np.zeros((count.shape[1], size))
+    )
+
+
+def _seen_from(path: Path, places: IntArray) -> Path:
+    """What cells say, for rows that are in them; nothing for a row that is in none."""
+    return [replace(level, of_row=places, evidence=np.pad(level.evidence, ((0, 0), (0, 1)))) for level in path]

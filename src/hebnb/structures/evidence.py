@@ -1,0 +1,248 @@
+"""Evidence of columns and crosses of columns, with strengths, crosses and weights learned in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hebnb.columns.column import Name
+from hebnb.columns.kinds import MissingPolicy
+from hebnb.columns.reading import ReadingParameters
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.sample import Sample
+from hebnb.counts.single import Counts
+from hebnb.engines import counting
+from hebnb.engines.counting import check_limit
+from hebnb.engines.lazy_table import LazyTable
+from hebnb.errors import ParameterError
+from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.learning import Learning
+from hebnb.estimators.structure import Structure, Tables
+from hebnb.evidence.counts import CrossCells, EvidenceCounts, nodes_of
+from hebnb.evidence.integers import as_numbers, counts_reread, rows_reread, sample_reread
+from hebnb.evidence.search import chosen
+from hebnb.evidence.tables import EvidenceModel
+from hebnb.foundation.arrays import FloatArray
+from hebnb.scores.combination import Combination
+from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import ScoreTable
+from hebnb.smoothing.smoothers import HEB, Smoother
+from hebnb.weighting.leave_one_out import MOST_ROWS
+
+
+@dataclass(frozen=True)
+class Evidence(Structure):
+    """Columns and crosses of columns, which a sample of the first rows chooses; further batches keep the choice."""
+
+    max_crosses: int
+    max_order: int
+    reading: ReadingParameters
+    seed: int
+    counts_type: ClassVar[type[Counts]] = EvidenceCounts
+
+    def count(self, rows: EncodedRows, known: Counts | None) -> EvidenceCounts:
+        """Single columns, and the cells of crosses."""
+        if isinstance(known, EvidenceCounts):
+            return EvidenceCounts.of_rows(rows, known.choice.widened(known.classes, known.classes | rows.classes))
+        random = self._random()
+        sample = Sample.of(rows, random).thinned(MOST_ROWS)
+        trees = as_numbers(sample, self._kept(rows.vocabulary.names))
+        choice = chosen(sample_reread(sample, trees), self.max_crosses, self.max_order, random)
+        return EvidenceCounts.of_rows(rows_reread(rows, trees), choice)
+
+    def count_lazily(self, table: LazyTable, single: Counts) -> EvidenceCounts:
+        """The cells of crosses, by the table's engine."""
+        random = self._random()
+        sample = counting.sample(table, single, MOST_ROWS, int(random.randint(1 << 30)))
+        trees = as_numbers(sample, self._kept(single.vocabulary.names))
+        choice = chosen(sample_reread(sample, trees), self.max_crosses, self.max_order, random)
+        counts = counts_reread(single, trees)
+        return EvidenceCounts.with_cells(counts, choice, self._cells(table, counts, choice))
+
+    def _cells(self, table: LazyTable, counts: Counts, choice: Any) -> list[CrossCells]:
+        features = counts.vocabulary.features
+        together = [{f: features[f].coarser(cross.depth - 1) for f in cross.columns} for cross in choice.crosses]
+        cells = []
+        found = counting.count_together(table, counts, [tuple(own) for own in together], together)
+        for cross, own in zip(choice.crosses, found, strict=True):
+            nodes = [
+                _node_of_coarse(features[f], cross.depth, together_kind.size)[codes]
+                for f, together_kind, codes in zip(
+                    cross.columns,
+                    (features[f].coarser(cross.depth - 1) for f in cross.columns),
+                    own.codes.T,
+                    strict=True,
+                )
+            ]
+            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), own.class_, own.count, counts.classes.size))
+        return cells
+
+    def tables(self, counts: Counts, rule: Smoother) -> Tables:
+        """The evidence of every column and cross."""
+        return self.of_counts(counts), None
+
+    @classmethod
+    def of_counts(cls, counts: Counts) -> tuple[ScoreTable, ...]:
+        """The evidence of every column and cross."""
+        assert isinstance(counts, EvidenceCounts)
+        return EvidenceModel(counts).tables()
+
+    def _kept(self, names: tuple[Name, ...]) -> set[Name]:
+        """Columns that the user wants to be categories."""
+        return self.reading.of(names).kept
+
+    def _random(self) -> np.random.RandomState:
+        return np.random.RandomState(self.seed)
+
+
+def _node_of_coarse(kind: Any, depth: int, size: int) -> Any:
+    """The node of every code of the kind that an engine groups by."""
+    nodes = nodes_of(kind, depth)
+    return nodes if size == kind.size else np.arange(size + 1)
+
+
+class AsChosen:
+    """The weights that were learned with the crosses."""
+
+    needs_rows: ClassVar[bool] = False
+    weighs_estimates: ClassVar[bool] = False
+
+    def combination(self, model: ScoreTables, sample: Sample | None, start: Combination | None) -> Combination:
+        """Those of the choice."""
+        counts = model.counts
+        assert isinstance(counts, EvidenceCounts)
+        return Combination(counts.choice.offsets, counts.choice.weights, None, counts.choice.log_loss)
+
+
+class EvidenceClassifier(CategoricalClassifier):
+    """A sum of evidence: what every column, and every cross of columns that pays, says about the class.
+
+    Takes tables as they are: strings, numbers, dates, gaps. Nothing is to be tuned. A category says what the classes of
+    its rows say, shrunk towards categories as rare as itself; numbers and times are trees of bins, every node shrunk
+    towards the one above it; a cross of two or three columns says what its cells say beyond its columns. How strongly
+    anything is shrunk, which columns are crossed and how much each counts is learned from left-out rows, in closed form.
+
+    Parameters
+    ----------
+    max_crosses : int, default=200
+        Most crosses of columns; 0 leaves the columns by themselves.
+    max_order : int, default=3
+        Most columns in a cross.
+    categorical_features : {"auto", "all"} or list of names or positions, default="auto"
+        Which columns are categories. "auto" goes by dtype, and tries integers with many values as numbers too; "all"
+        keeps floats as they are; a list names columns that are categories whatever their dtype.
+    numeric_features : list of names or positions, optional
+        Columns of integers that are numbers.
+    missing : {"category", "ignore", "error"}, default="category"
+        What a gap is: a value of its own, nothing, or a mistake.
+    max_categories : int, optional
+        Keep at most so many categories of a column, the most frequent; the others count as unseen.
+    random_state : int, RandomState or None, default=0
+        Beyond 50,000 rows strengths, crosses and weights are learned from a sample, drawn from this seed and
+        stratified by class; tables are made of all rows.
+
+    Attributes
+    ----------
+    crosses_ : list of tuples of names
+        The crosses, by order and then by what they gain.
+    strengths_ : dict of name, or tuple of names, to array
+        How strongly the classes of cells are shrunk, in rows, at every level from coarse to fine.
+    weights_ : dict of name, or tuple of names, to float
+        How much the evidence of each column and cross counts.
+    gains_ : dict of name, or tuple of names, to float
+        How much more likely left-out rows are with it, in nats a row: a column beside nothing, a cross beside its parts.
+    loo_log_loss_ : float
+        An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
+        from the other nine.
+    classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_, bin_edges_, dropped_, counts_
+        As for ``NaiveBayes``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Whether two things agree is beyond any single column:
+
+    >>> import numpy as np
+    >>> X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 20)
+    >>> y = X[:, 0] == X[:, 1]
+    >>> model = EvidenceClassifier().fit(X, y)
+    >>> model.crosses_
+    [(0, 1)]
+    >>> model.predict([["a", "a"], ["a", "b"]])
+    array([ True, False])
+    """
+
+    _STRUCTURE: ClassVar[type[Structure]] = Evidence
+
+    def __init__(
+        self,
+        *,
+        max_crosses: int = 200,
+        max_order: int = 3,
+        categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
+        numeric_features: Sequence[Name] | None = None,
+        missing: MissingPolicy = "category",
+        max_categories: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.max_crosses = max_crosses
+        self.max_order = max_order
+        self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.missing = missing
+        self.max_categories = max_categories
+        self.random_state = random_state
+
+    def _structure(self) -> Evidence:
+        for name, least in (("max_crosses", 0), ("max_order", 1)):
+            number = getattr(self, name)
+            if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < least:
+                raise ParameterError(f"{name}={number!r} must be an integer of at least {least}.")
+        seed = int(self._new_random().randint(1 << 30))
+        return Evidence(int(self.max_crosses), int(self.max_order), self._reading(), seed)
+
+    def _reading(self) -> ReadingParameters:
+        return ReadingParameters(self.categorical_features, self.numeric_features, missing=self.missing, trees=True)
+
+    def _learning(self) -> Learning:
+        check_limit(self.max_categories)
+        return Learning(self._structure(), HEB(), AsChosen(), self._reading(), self.max_categories)
+
+    @property
+    def crosses_(self) -> list[tuple[Name, ...]]:
+        """The crosses, by the names of their columns."""
+        return list(self._by_table("crosses_"))[self.n_features_in_ :]
+
+    @property
+    def strengths_(self) -> dict[Any, FloatArray]:
+        """How strongly the classes of cells are shrunk, in rows, at every level."""
+        choice = self._choice("strengths_")
+        levels = [own.levels for own in choice.columns] + [cross.strengths for cross in choice.crosses]
+        return dict(zip(self._by_table("strengths_"), map(np.array, levels), strict=True))
+
+    @property
+    def weights_(self) -> dict[Any, float]:
+        """How much the evidence of each column and cross counts."""
+        return dict(zip(self._by_table("weights_"), self._choice("weights_").weights.tolist(), strict=True))
+
+    @property
+    def gains_(self) -> dict[Any, float]:
+        """How much more likely left-out rows are with a column or cross, in nats a row."""
+        choice = self._choice("gains_")
+        gains = [*choice.gains.tolist(), *(cross.gain for cross in choice.crosses)]
+        return {names: gain / choice.n_rows for names, gain in zip(self._by_table("gains_"), gains, strict=True)}
+
+    def _choice(self, attribute: str) -> Any:
+        counts = self._fitted(attribute).counts
+        assert isinstance(counts, EvidenceCounts)
+        return counts.choice
+
+    def _by_table(self, attribute: str) -> list[Any]:
+        """The name of every column, and the names of the columns of every cross."""
+        names = self._fitted(attribute).counts.vocabulary.names
+        crosses = self._choice(attribute).crosses
+        return [*names, *(tuple(names[f] for f in cross.columns) for cross in crosses)]
