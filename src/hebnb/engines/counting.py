@@ -30,6 +30,8 @@ from hebnb.engines.lazy_table import COUNT, LazyColumn, LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
+# Most rows that trees of bins are grown over.
+MOST_SAMPLED = 50_000
 # Names that no column of a user has.
 _VALUE, _OTHER, _CLASS, _WEIGHT = (f"__hebnb_{part}" for part in ("value", "other", "class", "weight"))
 
@@ -76,18 +78,22 @@ class TogetherCells:
     count: FloatArray
 
 
-def count_together(table: LazyTable, counts: Counts, columns: Sequence[tuple[int, ...]]) -> list[TogetherCells]:
-    """The cells of tuples of features, from one aggregation each."""
+def count_together(
+    table: LazyTable, counts: Counts, columns: Sequence[tuple[int, ...]], kinds: Sequence[tuple[Kind, ...]] | None = None
+) -> list[TogetherCells]:
+    """The cells of tuples of features, from one aggregation each; ``kinds`` may be coarser than those of the features."""
     features = counts.vocabulary.features
+    kinds = [tuple(features[f] for f in own) for own in columns] if kinds is None else kinds
     queries, notes = [], []
-    for together in columns:
-        keys = {f"{_VALUE}{n}": table.columns[f].key(features[f]) for n, f in enumerate(together)}
+    for together, own in zip(columns, kinds, strict=True):
+        keys = {f"{_VALUE}{n}": table.columns[f].key(kind) for n, (f, kind) in enumerate(zip(together, own, strict=True))}
         queries.append(_tally(table, keys))
         notes.append(f"counting columns {' and '.join(repr(table.names[f]) for f in together)} together")
     found = []
-    for together, result in zip(columns, table.backend.collect(queries, notes), strict=True):
+    for together, own, result in zip(columns, kinds, table.backend.collect(queries, notes), strict=True):
         codes = [
-            features[f].codes_of_keys(Column(table.names[f], result[f"{_VALUE}{n}"])) for n, f in enumerate(together)
+            kind.codes_of_keys(Column(table.names[f], result[f"{_VALUE}{n}"]))
+            for n, (f, kind) in enumerate(zip(together, own, strict=True))
         ]
         labels = read_labels(result[_CLASS].to_native(), name=table.target)
         class_ = counts.classes.codes_of(labels.values)[labels.codes]
@@ -193,8 +199,44 @@ def _expected(table: LazyTable, reading: Reading) -> list[Kind]:
     features: dict[int, Kind] = {}
     for kind, places in of_kind.items():
         columns = [table.columns[f] for f in places]
-        features |= zip(places, kind.expected(columns, reading, lambda own: _edges(table, own, reading)), strict=True)
+        features |= zip(places, kind.expected(columns, reading, _Cutting(table, reading)), strict=True)
     return [features[f] for f in range(len(table.columns))]
+
+
+@dataclass(frozen=True)
+class _Cutting:
+    """What the engine of a table tells of the numbers of its columns."""
+
+    table: LazyTable
+    reading: Reading
+
+    def edges(self, columns: list[LazyColumn]) -> dict[str, FloatArray]:
+        """Quantiles."""
+        return _edges(self.table, columns, self.reading)
+
+    def sampled(self, columns: list[LazyColumn]) -> tuple[list[FloatArray], list[FloatArray | None]]:
+        """The numbers of the same rows for all columns."""
+        table = self.table
+        weight = [] if table.weight is None else [nw.col(table.weight).cast(nw.Float64).alias(_WEIGHT)]
+        frame: Frame = table.frame.select(*(column.numbers.alias(column.name) for column in columns), *weight)
+        if table.n_rows > MOST_SAMPLED:
+            share = MOST_SAMPLED / table.n_rows
+            frame = nw.from_native(table.backend.sample(frame.to_native(), MOST_SAMPLED, share, 0))
+        (rows,) = table.backend.collect([frame], ["looking at the numbers to be cut"])
+        weights = None if table.weight is None else _numbers(rows[_WEIGHT])
+        numbers = [_numbers(rows[column.name]) for column in columns]
+        for column, own in zip(columns, numbers, strict=True):
+            refuse_infinite(column.name, own)
+        return numbers, [weights] * len(columns)
+
+
+def refuse_infinite(name: str, numbers: FloatArray) -> None:
+    """Complain of numbers that have no end."""
+    if np.isinf(numbers).any():
+        raise InputError(
+            f"{errors.column(name)}: some values are infinite.",
+            "Replace them by the largest finite value, or by null if they mean missing.",
+        )
 
 
 def _edges(table: LazyTable, columns: list[LazyColumn], reading: Reading) -> dict[str, FloatArray]:
@@ -212,11 +254,7 @@ def _edges(table: LazyTable, columns: list[LazyColumn], reading: Reading) -> dic
     largest = {}
     for name in names:
         distinct, gaps, low, high = next(numbers), next(numbers), next(numbers), next(numbers)
-        if np.isinf([low, high]).any():
-            raise InputError(
-                f"{errors.column(name)}: some values are infinite.",
-                "Replace them by the largest finite value, or by null if they mean missing.",
-            )
+        refuse_infinite(name, np.array([low, high]))
         if distinct - (gaps > 0) > n_bins and name not in reading.given_edges:
             largest[name] = high
     if not largest:

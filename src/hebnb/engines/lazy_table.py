@@ -65,6 +65,16 @@ class LazyColumn:
         return kind.computed_by(_Key(self))
 
 
+def stairs(numbers: nw.Expr, edges: FloatArray, steps: Array) -> nw.Expr:
+    """The step that a number is on: the first is up to the first edge, and so on. Every comparison halves the rest."""
+    if not len(edges):
+        return nw.lit(steps[0].item())
+    middle = len(edges) // 2
+    below = stairs(numbers, edges[:middle], steps[: middle + 1])
+    above = stairs(numbers, edges[middle + 1 :], steps[middle + 1 :])
+    return nw.when(numbers > float(edges[middle])).then(above).otherwise(below)
+
+
 @dataclass(frozen=True)
 class _Key:
     """A column's key as an expression, null for a gap."""
@@ -78,11 +88,7 @@ class _Key:
     def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> nw.Expr:
         """How many edges a number is above."""
         numbers = self.column.numbers
-        above = [(numbers > float(edge)).cast(nw.Int64) for edge in edges]
-        total = above[0]
-        for one in above[1:]:
-            total = total + one
-        return nw.when(~numbers.is_null()).then(total)
+        return nw.when(~numbers.is_null()).then(stairs(numbers, edges, np.arange(len(edges) + 1)))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from hebnb.errors import ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.learning import Learning
 from hebnb.estimators.structure import Structure, Tables
-from hebnb.evidence.counts import CrossCells, EvidenceCounts, nodes_of
+from hebnb.evidence.choice import Choice
+from hebnb.evidence.counts import CrossCells, EvidenceCounts
 from hebnb.evidence.integers import as_numbers, counts_reread, rows_reread, sample_reread
 from hebnb.evidence.search import chosen
 from hebnb.evidence.tables import EvidenceModel
@@ -62,22 +63,19 @@ class Evidence(Structure):
         counts = counts_reread(single, trees)
         return EvidenceCounts.with_cells(counts, choice, self._cells(table, counts, choice))
 
-    def _cells(self, table: LazyTable, counts: Counts, choice: Any) -> list[CrossCells]:
-        features = counts.vocabulary.features
-        together = [{f: features[f].coarser(cross.depth - 1) for f in cross.columns} for cross in choice.crosses]
+    def _cells(self, table: LazyTable, counts: Counts, choice: Choice) -> list[CrossCells]:
+        """Of every cross, from one aggregation each."""
+        features, n_classes = counts.vocabulary.features, counts.classes.size
+        columns = [cross.columns for cross in choice.crosses]
+        kinds = [tuple(features[f].coarser(cross.depth - 1) for f in cross.columns) for cross in choice.crosses]
         cells = []
-        found = counting.count_together(table, counts, [tuple(own) for own in together], together)
-        for cross, own in zip(choice.crosses, found, strict=True):
+        found = counting.count_together(table, counts, columns, kinds)
+        for cross, grouped_by, own in zip(choice.crosses, kinds, found, strict=True):
             nodes = [
-                _node_of_coarse(features[f], cross.depth, together_kind.size)[codes]
-                for f, together_kind, codes in zip(
-                    cross.columns,
-                    (features[f].coarser(cross.depth - 1) for f in cross.columns),
-                    own.codes.T,
-                    strict=True,
-                )
+                features[f].nodes_of_coarser(kind, cross.depth - 1)[codes]
+                for f, kind, codes in zip(cross.columns, grouped_by, own.codes.T, strict=True)
             ]
-            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), own.class_, own.count, counts.classes.size))
+            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), own.class_, own.count, n_classes))
         return cells
 
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
@@ -96,12 +94,6 @@ class Evidence(Structure):
 
     def _random(self) -> np.random.RandomState:
         return np.random.RandomState(self.seed)
-
-
-def _node_of_coarse(kind: Any, depth: int, size: int) -> Any:
-    """The node of every code of the kind that an engine groups by."""
-    nodes = nodes_of(kind, depth)
-    return nodes if size == kind.size else np.arange(size + 1)
 
 
 class AsChosen:

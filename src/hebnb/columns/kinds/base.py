@@ -37,6 +37,16 @@ class Coder(Protocol[T_co]):
         """How many of these edges a number is above; times are microseconds since 1970."""
 
 
+class Cutting(Protocol):
+    """What an engine tells of the numbers of lazy columns."""
+
+    def edges(self, columns: list[Any]) -> dict[str, FloatArray]:
+        """Where to cut columns, at quantiles; only those with more distinct numbers than bins."""
+
+    def sampled(self, columns: list[Any]) -> tuple[list[FloatArray], list[FloatArray | None]]:
+        """For every column the numbers of some rows, NaN for a gap, and the rows' weights if they have any."""
+
+
 class Kind(ABC):
     """A feature: what the values of a column mean.
 
@@ -62,13 +72,8 @@ class Kind(ABC):
 
     @classmethod
     @abstractmethod
-    def expected(
-        cls, columns: list[Any], reading: Reading, edges: Callable[[list[Any]], dict[str, FloatArray]]
-    ) -> list[Kind]:
-        """The features that lazy columns become, as far as that is known before they are counted.
-
-        ``edges`` asks the engine where columns are to be cut; it answers for those with enough distinct numbers.
-        """
+    def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
+        """The features that lazy columns become, as far as that is known before they are counted."""
 
     @abstractmethod
     def counted(self, keys: Column, policy: MissingPolicy) -> Kind:
@@ -114,8 +119,12 @@ class Kind(ABC):
         return False
 
     def coarser(self, level: int) -> Kind:
-        """The kind whose values are the nodes at a level, or are mapped to them."""
+        """A kind to count by that tells the nodes of a level apart, or more."""
         return self
+
+    def nodes_of_coarser(self, coarser: Kind, level: int) -> IntArray:
+        """The node at a level of every code of the kind that was counted by."""
+        return self.levels[min(level, len(self.levels) - 1)]
 
     @property
     def is_empty(self) -> bool:

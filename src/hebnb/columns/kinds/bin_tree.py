@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hebnb.columns.column import Column
-from hebnb.columns.kinds.base import Kind
+from hebnb.columns.kinds.base import Cutting, Kind
 from hebnb.columns.kinds.bins import Bins, has_missing
 from hebnb.columns.kinds.categories import Categories
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
@@ -60,14 +60,18 @@ class BinTree(Bins):
         cls, column: Column, reading: Reading, weights: FloatArray | None = None, labels: IntArray | None = None
     ) -> Kind:
         """A tree over the numbers that occur."""
-        numbers = column.numbers
-        missing = has_missing(numbers, reading.missing, column.name)
-        present = ~np.isnan(numbers)
-        if not present.any():
+        missing = has_missing(column.numbers, reading.missing, column.name)
+        if np.isnan(column.numbers).all():
             return Categories.learn(column, reading)
-        values, at = np.unique(numbers[present], return_inverse=True)
+        return replace(cls.over(column, weights), missing=missing)
+
+    @classmethod
+    def over(cls, column: Column, weights: FloatArray | None) -> BinTree:
+        """The tree over the numbers of a column."""
+        present = ~np.isnan(column.numbers)
+        values, at = np.unique(column.numbers[present], return_inverse=True)
         rows = np.bincount(at, None if weights is None else weights[present]).astype(float)
-        return cls.grown(values, rows, missing, column.holds_times)
+        return cls.grown(values, rows, False, column.holds_times)
 
     @classmethod
     def grown(cls, values: FloatArray, rows: FloatArray, missing: bool, of_times: bool = False) -> BinTree:
@@ -91,11 +95,14 @@ class BinTree(Bins):
         return cls(values[inner - 1].astype(float), missing, of_times, level)
 
     @classmethod
-    def expected(
-        cls, columns: list[Any], reading: Reading, edges: Callable[[list[Any]], dict[str, FloatArray]]
-    ) -> list[Kind]:
-        """Trees over a sample of the numbers, which ``edges`` knows how to grow."""
-        raise NotImplementedError
+    def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
+        """Trees over a sample of the numbers."""
+        few = Categories(np.empty(0, dtype=object), missing=False)
+        sampled = zip(columns, *engine.sampled(columns), strict=True) if columns else ()
+        return [
+            few if np.isnan(numbers).all() else cls.over(Column(column.name, numbers), weights)
+            for column, numbers, weights in sampled
+        ]
 
     @cached_property
     def levels(self) -> tuple[IntArray, ...]:
@@ -110,6 +117,10 @@ class BinTree(Bins):
     def coarser(self, level: int) -> Bins:
         """The nodes at a level as bins of their own."""
         return Bins(self.edges[self.depths <= level + 1], self.missing, self.of_times)
+
+    def nodes_of_coarser(self, coarser: Kind, level: int) -> IntArray:
+        """The bins counted by are the nodes."""
+        return np.arange(coarser.size + 1)
 
     def union(self, other: Kind) -> BinTree | None:
         """The same tree, if it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hebnb.columns.column import Column, Name
-from hebnb.columns.kinds.base import Coder, Kind, MissingPolicy, T_co, refuse_missing, warn_of_gaps, with_missing
+from hebnb.columns.kinds.base import Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, warn_of_gaps, with_missing
 from hebnb.columns.kinds.categories import Categories
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
@@ -66,11 +66,9 @@ class Bins(Kind):
         return cls(quantile_edges(ordered, weight, reading.n_bins), missing, column.holds_times)
 
     @classmethod
-    def expected(
-        cls, columns: list[Any], reading: Reading, edges: Callable[[list[Any]], dict[str, FloatArray]]
-    ) -> list[Kind]:
+    def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
         """Bins at the engine's quantiles; categories where it has found few numbers."""
-        found = {**edges(columns), **reading.given_edges}
+        found = {**engine.edges(columns), **reading.given_edges}
         few = Categories(np.empty(0, dtype=object), missing=False)
         return [cls(found[column.name], missing=False) if column.name in found else few for column in columns]
 

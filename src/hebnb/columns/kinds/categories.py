@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hebnb.columns.column import Column, in_order
-from hebnb.columns.kinds.base import Coder, Kind, MissingPolicy, T_co, refuse_missing, with_missing
+from hebnb.columns.kinds.base import Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, with_missing
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 from hebnb.foundation.json_values import from_json, to_json
 
@@ -63,9 +63,7 @@ class Categories(Kind):
         return cls.occurring(codes, values, policy == "category")
 
     @classmethod
-    def expected(
-        cls, columns: list[Any], reading: Reading, edges: Callable[[list[Any]], dict[str, FloatArray]]
-    ) -> list[Kind]:
+    def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
         """Which values there are is known when they are counted."""
         return [cls(np.empty(0, dtype=object), missing=False) for _ in columns]
 
