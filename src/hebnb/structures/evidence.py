@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from hebnb.evidence.counts import CrossCells, EvidenceCounts
 from hebnb.evidence.integers import as_numbers, counts_reread, rows_reread, sample_reread
 from hebnb.evidence.search import chosen
 from hebnb.evidence.tables import EvidenceModel
+from hebnb.explain.scorecard import Scorecard
 from hebnb.foundation.arrays import FloatArray
 from hebnb.scores.combination import Combination
 from hebnb.scores.score_tables import ScoreTables
@@ -227,6 +229,54 @@ class EvidenceClassifier(CategoricalClassifier):
         choice = self._choice("gains_")
         gains = [*choice.gains.tolist(), *(cross.gain for cross in choice.crosses)]
         return {names: gain / choice.n_rows for names, gain in zip(self._by_table("gains_"), gains, strict=True)}
+
+    def scorecard(
+        self,
+        *,
+        points_to_double: float = 20,
+        base: float = 600,
+        base_odds: float = 50,
+        label: Any = None,
+        digits: int | None = None,
+    ) -> Scorecard:
+        """The model as points that add up, for two classes.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds.
+        base, base_odds : float, default=600 and 50
+            The points of a row that is so many times as likely to be of the class as not.
+        label : object, optional
+            The class whose odds rise with the points; by default the last.
+        digits : int, optional
+            Round the points of every value to so many digits after the point; 0 makes whole numbers.
+
+        Returns
+        -------
+        Scorecard
+            Its ``table()`` has the points of all columns and crosses, its ``score(X)`` is what rows add up to.
+
+        Examples
+        --------
+        >>> model = EvidenceClassifier().fit([["own"], ["own"], ["rent"]] * 9, ["good", "good", "bad"] * 9)
+        >>> card = model.scorecard(label="good")
+        >>> card.table()["value"].tolist()
+        [None, 'own', 'rent', '(unseen)']
+        >>> bad, good = model.predict_proba([["own"]])[0]
+        >>> bool(np.isclose(card.score([["own"]])[0], 600 + 20 * np.log2(good / bad / 50)))
+        True
+        """
+        scores = self.score_tables_
+        return Scorecard.of(
+            scores,
+            partial(self._codes, scores=scores),
+            points_to_double=points_to_double,
+            base=base,
+            base_odds=base_odds,
+            label=label,
+            digits=digits,
+        )
 
     def _choice(self, attribute: str) -> Any:
         counts = self._fitted(attribute).counts
