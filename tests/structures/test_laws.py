@@ -12,11 +12,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 
 from conftest import FRESH
-from hebnb import AODE, KDB, TAN, InputError, NaiveBayes, load, save
+from hebnb import AODE, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes, load, save
 from hebnb.columns.table import read
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts
 from hebnb.counts.single import Counts
+from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.tables import EvidenceModel
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.scores.build import family_tables, levels
 from hebnb.smoothing.posterior import class_log_prior
@@ -44,6 +46,13 @@ MODELS = [
 ]
 # Those that other programs run, to which numbers are numbers, however they were learned.
 ELSEWHERE = [(name, make) for name, make in MODELS if make.keywords["smoothing"] in ("heb-m", "kt")]
+# Evidence learns its smoothing and its weights together.
+EVIDENCE = [
+    ("Evidence category", partial(EvidenceClassifier, missing="category")),
+    ("Evidence ignore", partial(EvidenceClassifier, missing="ignore")),
+    ("Evidence of columns", partial(EvidenceClassifier, max_crosses=0)),
+]
+MODELS, ELSEWHERE = MODELS + EVIDENCE, ELSEWHERE + EVIDENCE
 TOLERANCE = 1e-9
 
 
@@ -106,8 +115,9 @@ def exported(request):
 
 
 def test_the_list_is_complete():
-    assert {type(make()).__name__ for make in STRUCTURES.values()} == {*CLASSIFIERS}
-    assert len(MODELS) == 7 * (3 + 2 + 3 + 3 + 3)
+    makes = [*STRUCTURES.values(), *(make for _, make in EVIDENCE)]
+    assert {type(make()).__name__ for make in makes} == {*CLASSIFIERS}
+    assert len(MODELS) == 7 * (3 + 2 + 3 + 3 + 3) + len(EVIDENCE)
 
 
 def test_probabilities_are_probabilities(case):
@@ -192,13 +202,20 @@ def test_left_out_rows_are_seen_as_by_a_model_without_them(case):
     codes = scores.counts.vocabulary.encode(read(case.X))
     labels = scores.counts.classes.codes_of(case.y)
     parents = tuple(table.columns[1:] for table in scores.tables)
+
+    def tables_of(rows):
+        if isinstance(scores.counts, EvidenceCounts):
+            counts = EvidenceCounts.of_rows(rows, scores.counts.choice)
+            return counts, EvidenceModel(counts).tables()
+        cells = [FamilyCells.of_rows(f, own, rows) for f, own in enumerate(parents) if own]
+        counts = FamilyCounts.of_families(Counts.of(rows), parents, cells)
+        return counts, family_tables(counts, counts, parents, scores.rule, levels(scores.tables))
+
     found = case.model.loo_predict_proba(case.X, case.y)
     for row in range(0, len(labels), 4):
         rest = np.arange(len(labels)) != row
         rows = EncodedRows(scores.counts.vocabulary, scores.counts.classes, [own[rest] for own in codes], labels[rest])
-        cells = [FamilyCells.of_rows(f, own, rows) for f, own in enumerate(parents) if own]
-        counts = FamilyCounts.of_families(Counts.of(rows), parents, cells)
-        tables = family_tables(counts, counts, parents, scores.rule, levels(scores.tables))
+        counts, tables = tables_of(rows)
         joint = class_log_prior(counts.class_count) + scores.combination.offsets
         for table, weight in zip(tables, scores.combination.table_weights, strict=True):
             joint = joint + weight * table.scores([own[[row]] for own in codes])[0]
@@ -272,7 +289,9 @@ def test_an_engine_says_the_same_of_its_rows(exported, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_counts_the_same_rows(exported, engine):
-    edges = {"size": exported.model.bin_edges_["size"]}  # engines have quantiles of their own
+    edges = {"bin_edges": {"size": exported.model.bin_edges_["size"]}}  # engines have quantiles of their own
+    if isinstance(exported.model, EvidenceClassifier):
+        edges = {}  # trees are grown over a sample, which here is all rows
     rows, _ = ENGINES[engine](exported.X.assign(label=exported.y))
-    lazily = exported.make(bin_edges=edges).fit(rows, "label")
+    lazily = exported.make(**edges).fit(rows, "label")
     assert_allclose(lazily.predict_proba(exported.new), exported.proba, atol=TOLERANCE)

@@ -156,7 +156,8 @@ class AlikeRows:
         of_row, first, key = grouped(cell * self.n_classes + self.labels, count.size)
         cells, own = np.divmod(key, self.n_classes)
         left = count.take(cells, axis=1)
-        left[own, np.arange(len(own))] -= 1
+        at = own, np.arange(len(own))
+        left[at] = np.maximum(left[at] - 1, 0.0)  # where gaps are ignored, they were not counted
         return Units(of_row, first, cells, left)
 
     def others(self, units: Units, cell: IntArray, count: FloatArray) -> FloatArray:
