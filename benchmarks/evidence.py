@@ -69,8 +69,15 @@ class Fold:
 
 
 def load(dataset: Dataset) -> Prepared:
-    source = Folder(Path(os.environ["HEBNB_DATA"])) if dataset.openml_id else Bundled()
-    return prepare(dataset, source.load(dataset), SETTINGS)
+    if dataset.openml_id:
+        return prepare(dataset, Folder(Path(os.environ["HEBNB_DATA"])).load(dataset), SETTINGS)
+    # The paper does not say what the flights' columns are, so they are what they look like: text, or numbers.
+    raw = Bundled().load(dataset)
+    columns = [
+        raw.X[name].to_numpy(dtype=float) if raw.X[name].dtype.kind in "if" else raw.X[name].factorize()[0]
+        for name in raw.X.columns
+    ]
+    return Prepared(dataset.name, raw.fingerprint, columns, raw.y.factorize(sort=True)[0])
 
 
 def as_table(columns: Sequence[np.ndarray]) -> pd.DataFrame:

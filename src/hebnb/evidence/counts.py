@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -33,9 +32,11 @@ class CrossCells:
     count: FloatArray
 
     @classmethod
-    def tallied(cls, codes: IntArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> CrossCells:
-        """From lines of nodes in any order, some of which may be the same."""
-        distinct, at = _distinct(codes)
+    def tallied(
+        cls, nodes: Sequence[IntArray], classes: IntArray, weights: FloatArray | None, n_classes: int
+    ) -> CrossCells:
+        """From the nodes of rows, column by column."""
+        distinct, at = _distinct(nodes)
         count = np.bincount(at * n_classes + classes, weights, len(distinct) * n_classes).astype(float)
         return cls(distinct, count.reshape(-1, n_classes))
 
@@ -47,7 +48,7 @@ class CrossCells:
         return CrossCells(codes, count)
 
     def __add__(self, other: CrossCells) -> CrossCells:
-        codes, at = _distinct(np.concatenate([self.codes, other.codes]))
+        codes, at = _distinct(list(np.concatenate([self.codes, other.codes]).T))
         count = np.zeros((len(codes), self.count.shape[1]))
         np.add.at(count, at, np.concatenate([self.count, other.count]))
         return CrossCells(codes, count)
@@ -77,10 +78,14 @@ class EvidenceCounts(Counts):
     def of_rows(cls, rows: EncodedRows, choice: Choice) -> EvidenceCounts:
         """Count rows."""
         features, n_classes = rows.vocabulary.features, rows.classes.size
+        seen: dict[tuple[int, int], IntArray] = {}
         cells = []
         for cross in choice.crosses:
-            nodes = [nodes_of(features[f], cross.depth)[rows.codes[f]] for f in cross.columns]
-            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), rows.labels, rows.weights, n_classes))
+            for f in cross.columns:
+                if (f, cross.depth) not in seen:
+                    seen[f, cross.depth] = nodes_of(features[f], cross.depth)[rows.codes[f]]
+            nodes = [seen[f, cross.depth] for f in cross.columns]
+            cells.append(CrossCells.tallied(nodes, rows.labels, rows.weights, n_classes))
         return cls.with_cells(Counts.of(rows), choice, cells)
 
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> EvidenceCounts:
@@ -103,7 +108,7 @@ class EvidenceCounts(Counts):
                 "Counts of different crosses cannot be added: each part has chosen its own.",
                 "Count the parts with partial_fit, which keeps the crosses that the first part chose.",
             )
-        return EvidenceCounts.with_cells(single, ours.choice, [a + b for a, b in zip(ours.cells, theirs.cells)])
+        return EvidenceCounts.with_cells(single, ours.choice, [a + b for a, b in zip(ours.cells, theirs.cells, strict=True)])
 
 
 def nodes_of(kind: Kind, depth: int) -> IntArray:
@@ -119,13 +124,15 @@ def _places(old: Kind, new: Kind, cross: Cross) -> IntArray:
     return places
 
 
-def _distinct(codes: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct lines, in order, and which of them each line is."""
-    sizes = codes.max(axis=0, initial=0) + 1
+def _distinct(columns: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """The distinct lines of some columns, in order, of shape (lines, columns), and which of them each line is."""
+    sizes = [int(own.max(initial=0)) + 1 for own in columns]
     space = float(np.prod(sizes, dtype=float))
     if space < 2.0**62:
-        key = reduce(lambda key, n: key * sizes[n] + codes[:, n], range(1, codes.shape[1]), codes[:, 0])
+        key = columns[0]
+        for own, size in zip(columns[1:], sizes[1:], strict=True):
+            key = key * size + own
         at, first, _ = grouped(key, int(space))
     else:
-        _, first, at = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    return codes[first], at.reshape(-1)
+        _, first, at = np.unique(np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True)
+    return np.stack([own[first] for own in columns], axis=1), at.reshape(-1)

@@ -7,6 +7,7 @@ what their columns say under these weights; the weights of both; crosses of thre
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,10 +18,10 @@ from hebnb.columns.kinds import Kind
 from hebnb.counts.sample import Sample
 from hebnb.evidence import strength
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
-from hebnb.evidence.leaving import AlikeRows, EachRow, Folds, Leaving, Units
-from hebnb.evidence.paths import Cells, Level, Path, given, of_column, of_cross
-from hebnb.evidence.pool import Pool, learn, left_out_loss, mean_loss
-from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, one_blas_thread
+from hebnb.evidence.leaving import AlikeRows, EachRow, Leaving, Units
+from hebnb.evidence.paths import Cells, Level, Path, of_column, of_cross
+from hebnb.evidence.pool import Pool, learn
+from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Rows
 from hebnb.weighting.leave_one_out import row_limit
 from hebnb.weighting.log_linear import Likelihood
@@ -33,8 +34,6 @@ _COLUMNS, _CANDIDATES = 40, 200
 _BEST = 40
 # By how many standard errors a level of a column's tree has to pay.
 _ERRORS = 1.0
-# Folds that the loss of new rows is estimated with, and about how many rows in them are enough.
-_FOLDS, _ROWS_IN_FOLDS = 10, 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +73,11 @@ class SampledRows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def of_rows(self, some: IntArray) -> SampledRows:
+        """Some of the rows."""
+        codes = tuple(column[some] for column in self.codes)
+        return replace(self, codes=codes, labels=self.labels[some], weights=self.weights[some])
 
     @cached_property
     def class_count(self) -> FloatArray:
@@ -166,14 +170,14 @@ class Stage:
         """Of all orders."""
         return [candidate for order in self.orders for candidate in order]
 
+    @property
+    def all_paths(self) -> list[Path]:
+        """What columns and crosses say of left-out rows."""
+        return [*self.paths, *(candidate.path for candidate in self.crosses)]
 
-def chosen(sample: Sample, max_crosses: int, max_order: int, random: np.random.RandomState) -> Choice:
-    """Learn from a sample."""
-    with one_blas_thread():
-        return _chosen(SampledRows.of(sample), max_crosses, max_order, random)
 
-
-def _chosen(rows: SampledRows, max_crosses: int, max_order: int, random: np.random.RandomState) -> Choice:
+def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choice, Weighed]:
+    """What the rows decide, and how their weights were learned; what new rows will see is not known yet."""
     singles = [_column(rows, f) for f in range(len(rows.features))]
     gains = np.array([_gain(rows, path[-1], path[-1].evidence)[0] for _, path in singles])
     columns, paths = tuple(own for own, _ in singles), tuple(path for _, path in singles)
@@ -185,8 +189,8 @@ def _chosen(rows: SampledRows, max_crosses: int, max_order: int, random: np.rand
             weighed = _weighed(rows, stage, weighed.pool)
     stage = weighed.stage
     crosses = tuple(candidate.cross for candidate in stage.crosses)
-    loss = _expected_loss(rows, weighed, random)
-    return Choice(columns, crosses, stage.weights, stage.offsets, loss, gains, float(rows.weights.sum()))
+    choice = Choice(columns, crosses, stage.weights, stage.offsets, np.nan, gains, float(rows.weights.sum()))
+    return choice, weighed
 
 
 def _column(rows: SampledRows, f: int) -> tuple[ColumnStrengths, list[Level]]:
@@ -252,7 +256,9 @@ def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) 
     """The crosses of an order that are worth a look."""
     telling = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS]).tolist()
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
-    return [_cross(rows, stage, own) for own in columns]
+    _ = rows.nodes, rows.each  # made once, before threads ask for them
+    with ThreadPoolExecutor(THREADS) as pool:  # NumPy works outside the interpreter lock
+        return list(pool.map(lambda own: _cross(rows, stage, own), columns))
 
 
 def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, ...]]:
@@ -289,24 +295,23 @@ class Weighed:
     ----------
     stage : Stage
     pool : Pool
-    rows : array of int
-        The rows that were learned from: as many as memory allows.
+    components : array of shape (components, tables)
+        What has a weight.
     likelihood : Likelihood
-        Of their labels.
+        Of the labels of the rows that were learned from: as many as memory allows.
     """
 
     stage: Stage
     pool: Pool
-    rows: IntArray
+    components: FloatArray
     likelihood: Likelihood
 
 
 def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
     """A stage with the weights of its tables, sought from those of the stage before, whose components come first."""
     components, group = _components(stage)
-    some = _some(len(rows), row_limit(len(components), rows.n_classes))
-    paths = [*stage.paths, *(candidate.path for candidate in stage.crosses)]
-    likelihood = _likelihood(rows, components, paths, some, rows.each.log_prior(some))
+    some = some_rows(len(rows), row_limit(len(components), rows.n_classes))
+    likelihood = likelihood_of(rows, components, stage.all_paths, some, rows.each.log_prior(some))
     start = np.zeros(len(components) + rows.n_classes)
     start[: len(stage.paths)] = 1.0
     if before is not None:
@@ -314,52 +319,17 @@ def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
         start[:n_before], start[len(components) :] = np.split(before.at, [n_before])
     pool = learn(likelihood, group, start)
     weights, offsets = np.split(pool.at, [len(components)])
-    return Weighed(replace(stage, weights=components.T @ weights, offsets=offsets), pool, some, likelihood)
+    return Weighed(replace(stage, weights=components.T @ weights, offsets=offsets), pool, components, likelihood)
 
 
-def _expected_loss(rows: SampledRows, weighed: Weighed, random: np.random.RandomState) -> float:
-    """What new rows will see: rows of a fold, as tables and weights from the other folds see them.
-
-    Of many rows that is compared, on some folds, with what they are said to see when they are left out one by one, and
-    the difference is added to what all of them see so. It varies far less than the losses themselves.
-    """
-    order = np.argsort(rows.labels + random.random_sample(len(rows)), kind="stable")
-    fold = np.empty(len(rows), dtype=np.intp)
-    fold[order] = np.arange(len(rows)) % _FOLDS
-    n_folds = int(np.clip(np.ceil(_FOLDS * _ROWS_IN_FOLDS / len(rows)), 2, _FOLDS))
-    here = np.flatnonzero(fold < n_folds)
-    leaving = Folds(fold[here], rows.labels[here], rows.weights[here], n_folds, rows.class_count)
-    components, _ = _components(weighed.stage)
-    some = here[_some(len(here), row_limit(len(components), rows.n_classes))]
-    place = np.searchsorted(here, some)
-    paths = _left_out(rows, weighed.stage, leaving, here)
-    by_fold = _likelihood(replace_rows(rows, here), components, paths, place, leaving.log_prior(place))
-    one_by_one = _likelihood(
-        rows,
-        components,
-        [*weighed.stage.paths, *(candidate.path for candidate in weighed.stage.crosses)],
-        some,
-        rows.each.log_prior(some),
-    )
-    pool = weighed.pool
-    seen = left_out_loss(by_fold, pool, fold[some], n_folds, _FOLDS / n_folds)
-    return seen + mean_loss(weighed.likelihood, pool) - mean_loss(one_by_one, pool)
-
-
-def replace_rows(rows: SampledRows, some: IntArray) -> SampledRows:
-    """Some of the rows."""
-    codes = tuple(column[some] for column in rows.codes)
-    return replace(rows, codes=codes, labels=rows.labels[some], weights=rows.weights[some])
-
-
-def _some(n_rows: int, limit: int) -> IntArray:
+def some_rows(n_rows: int, limit: int) -> IntArray:
     """Rows, at most so many."""
     if n_rows <= limit:
         return np.arange(n_rows)
     return np.sort(np.random.RandomState(0).permutation(n_rows)[:limit])
 
 
-def _likelihood(
+def likelihood_of(
     rows: SampledRows, components: FloatArray, paths: Sequence[Path], some: IntArray, log_prior: FloatArray
 ) -> Likelihood:
     """The likelihood of the labels of some rows, given what all tables say of them."""
@@ -370,25 +340,6 @@ def _likelihood(
         for place in np.flatnonzero(column).tolist():
             scores[place] += said
     return Likelihood.weighing(scores, log_prior[1:] - log_prior[0], rows.labels[some], rows.weights[some])
-
-
-def _left_out(rows: SampledRows, stage: Stage, leaving: Leaving, some: IntArray) -> list[Path]:
-    """What all tables say of some rows, which are left out in another way."""
-    paths: list[Path] = []
-
-    def mute(columns: Sequence[int]) -> BoolArray | None:
-        own = rows.mute(columns)
-        return None if own is None else own[some]
-
-    for f, column in enumerate(stage.columns):
-        cells = [(cell[some], count) for cell, count in rows.cells([f], len(column.levels))]
-        paths.append(of_column(leaving, cells, given(column.levels), column.buckets, mute([f])))
-    for candidate in stage.crosses:
-        cross = candidate.cross
-        cells = [(cell[some], count) for cell, count in rows.cells(cross.columns, cross.depth)]
-        parts = [(paths[t], weight) for t, weight in zip(cross.parts, cross.part_weights, strict=True)]
-        paths.append(of_cross(leaving, cells, given(cross.strengths), parts, mute(cross.columns)))
-    return paths
 
 
 def _components(stage: Stage) -> tuple[FloatArray, IntArray]:

@@ -124,7 +124,7 @@ class EvidenceModel:
     def _cross_levels(self, cross: Cross, codes: IntArray, count: FloatArray) -> list[LevelCells]:
         kinds = [self.features[f] for f in cross.columns]
         if self.silence:  # rows with a gap were not counted
-            known = np.all([own < nodes_of(kind, cross.depth)[-1] for kind, own in zip(kinds, codes.T)], axis=0)
+            known = np.all([own < nodes_of(kind, cross.depth)[-1] for kind, own in zip(kinds, codes.T, strict=True)], axis=0)
             codes, count = codes[known], count[known]
         levels = []
         for level in range(cross.depth):
@@ -146,7 +146,7 @@ class EvidenceModel:
             finest = levels[-1]
             keys, codes = self._keys(t, finest)
             # What the parts say is known already, for every cell they have.
-            known = {part: _seen_from(paths[part], tables[part].places(codes)) for part in self._parts(t)}
+            known = {part: _seen_from(paths[part], tables[part].places(codes), tables[part].is_full) for part in self._parts(t)}
             path = self.path(t, codes, leaving, known)
             level = path[-1]
             count = finest.count[:, finest.of(codes)].T
@@ -341,6 +341,9 @@ def _added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
     )
 
 
-def _seen_from(path: Path, places: IntArray) -> Path:
+def _seen_from(path: Path, places: IntArray, is_full: bool) -> Path:
     """What cells say, for rows that are in them; nothing for a row that is in none."""
-    return [replace(level, of_row=places, evidence=np.pad(level.evidence, ((0, 0), (0, 1)))) for level in path]
+    if is_full:
+        return [replace(level, of_row=places) for level in path]
+    nothing = np.zeros((len(path[0].evidence), 1))
+    return [replace(level, of_row=places, evidence=np.hstack([level.evidence, nothing])) for level in path]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -25,7 +25,7 @@ from hebnb.estimators.structure import Structure, Tables
 from hebnb.evidence.choice import Choice
 from hebnb.evidence.counts import CrossCells, EvidenceCounts
 from hebnb.evidence.integers import as_numbers, counts_reread, rows_reread, sample_reread
-from hebnb.evidence.search import chosen
+from hebnb.evidence.learning import learned
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.explain.scorecard import Scorecard
 from hebnb.foundation.arrays import FloatArray
@@ -53,15 +53,15 @@ class Evidence(Structure):
         random = self._random()
         sample = Sample.of(rows, random).thinned(MOST_ROWS)
         trees = as_numbers(sample, self._kept(rows.vocabulary.names))
-        choice = chosen(sample_reread(sample, trees), self.max_crosses, self.max_order, random)
-        return EvidenceCounts.of_rows(rows_reread(rows, trees), choice)
+        counts = learned(sample_reread(sample, trees), self.max_crosses, self.max_order, random)
+        return counts if len(sample) == len(rows) else EvidenceCounts.of_rows(rows_reread(rows, trees), counts.choice)
 
     def count_lazily(self, table: LazyTable, single: Counts) -> EvidenceCounts:
         """The cells of crosses, by the table's engine."""
         random = self._random()
         sample = counting.sample(table, single, MOST_ROWS, int(random.randint(1 << 30)))
         trees = as_numbers(sample, self._kept(single.vocabulary.names))
-        choice = chosen(sample_reread(sample, trees), self.max_crosses, self.max_order, random)
+        choice = learned(sample_reread(sample, trees), self.max_crosses, self.max_order, random).choice
         counts = counts_reread(single, trees)
         return EvidenceCounts.with_cells(counts, choice, self._cells(table, counts, choice))
 
@@ -77,7 +77,7 @@ class Evidence(Structure):
                 features[f].nodes_of_coarser(kind, cross.depth - 1)[codes]
                 for f, kind, codes in zip(cross.columns, grouped_by, own.codes.T, strict=True)
             ]
-            cells.append(CrossCells.tallied(np.stack(nodes, axis=1), own.class_, own.count, n_classes))
+            cells.append(CrossCells.tallied(nodes, own.class_, own.count, n_classes))
         return cells
 
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
@@ -130,10 +130,18 @@ class EvidenceClassifier(CategoricalClassifier):
         keeps floats as they are; a list names columns that are categories whatever their dtype.
     numeric_features : list of names or positions, optional
         Columns of integers that are numbers.
+    hierarchies : dict of name or position to hierarchy, optional
+        Trees of categories. A category is then shrunk towards those it shares an ancestor with, and one never seen is
+        known by the deepest of its ancestors that was. A hierarchy is a list of prefix lengths, ``[1, 3]`` for ZIP
+        codes; a separator, under which ``"a/b/c"`` has the ancestors ``"a"`` and ``"a/b"``; a dict of value to parent,
+        and parent to grandparent; or a table (a dict of columns, or of pandas, Polars or PyArrow) with a column for
+        every level, from fine to coarse: value, parent, grandparent. Values are text or whole numbers, which are read
+        as their digits, and never as numbers: a ZIP code has to be text to keep its leading zeros.
     missing : {"category", "ignore", "error"}, default="category"
         What a gap is: a value of its own, nothing, or a mistake.
     max_categories : int, optional
-        Keep at most so many categories of a column, the most frequent; the others count as unseen.
+        Keep at most so many categories of a column, the most frequent; the others count as unseen, and in a hierarchy
+        for their ancestors.
     random_state : int, RandomState or None, default=0
         Beyond 50,000 rows strengths, crosses and weights are learned from a sample, drawn from this seed and
         stratified by class; tables are made of all rows.
@@ -168,6 +176,13 @@ class EvidenceClassifier(CategoricalClassifier):
     [(0, 1)]
     >>> model.predict([["a", "a"], ["a", "b"]])
     array([ True, False])
+
+    A code that was never seen says what others say that begin with the same digit:
+
+    >>> codes = np.array([[f"{n}"] for n in range(100, 300)])
+    >>> model = EvidenceClassifier(hierarchies={0: [1, 2]}).fit(codes[::2], codes[::2, 0] < "200")
+    >>> model.predict([["199"], ["201"]])
+    array([ True, False])
     """
 
     _STRUCTURE: ClassVar[type[Structure]] = Evidence
@@ -179,6 +194,7 @@ class EvidenceClassifier(CategoricalClassifier):
         max_order: int = 3,
         categorical_features: Literal["auto", "all"] | Sequence[Name] = "auto",
         numeric_features: Sequence[Name] | None = None,
+        hierarchies: Mapping[Name, Any] | None = None,
         missing: MissingPolicy = "category",
         max_categories: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -187,6 +203,7 @@ class EvidenceClassifier(CategoricalClassifier):
         self.max_order = max_order
         self.categorical_features = categorical_features
         self.numeric_features = numeric_features
+        self.hierarchies = hierarchies
         self.missing = missing
         self.max_categories = max_categories
         self.random_state = random_state
@@ -200,7 +217,13 @@ class EvidenceClassifier(CategoricalClassifier):
         return Evidence(int(self.max_crosses), int(self.max_order), self._reading(), seed)
 
     def _reading(self) -> ReadingParameters:
-        return ReadingParameters(self.categorical_features, self.numeric_features, missing=self.missing, trees=True)
+        return ReadingParameters(
+            self.categorical_features,
+            self.numeric_features,
+            missing=self.missing,
+            trees=True,
+            hierarchies=self.hierarchies,
+        )
 
     def _learning(self) -> Learning:
         check_limit(self.max_categories)

@@ -159,13 +159,14 @@ class Likelihood:
         d, weights = self.n_components, self.weights[rows]
         gradient = self._gradients(proba, rows) @ weights
         scores = self.scores[:, :, rows]
-        shares = scores * (proba[1:] * weights)
         weighted = proba * weights
+        roots = (scores * np.sqrt(weighted[1:])).reshape(d, -1)  # of a product with itself BLAS computes half
         mean = np.einsum("dcs,cs->ds", scores, proba[1:])
+        of_mean = mean * np.sqrt(weights)
         hessian = np.empty((len(gradient), len(gradient)))
-        hessian[:d, :d] = shares.reshape(d, -1) @ scores.reshape(d, -1).T - (mean * weights) @ mean.T
+        hessian[:d, :d] = roots @ roots.T - of_mean @ of_mean.T
         cross = -mean @ weighted.T
-        cross[:, 1:] += shares.sum(axis=2)
+        cross[:, 1:] += np.einsum("dcs,cs->dc", scores, weighted[1:])
         hessian[:d, d:], hessian[d:, :d] = cross, cross.T
         hessian[d:, d:] = np.diag(weighted.sum(axis=1)) - weighted @ proba.T
         return gradient, hessian

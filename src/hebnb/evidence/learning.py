@@ -1,0 +1,59 @@
+"""Learning evidence from a sample of rows: what they decide, and what new rows will see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.sample import Sample
+from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.leaving import Folds
+from hebnb.evidence.paths import Path
+from hebnb.evidence.pool import left_out_loss, mean_loss
+from hebnb.evidence.search import SampledRows, Weighed, likelihood_of, searched, some_rows
+from hebnb.evidence.tables import EvidenceModel
+from hebnb.foundation.arrays import one_blas_thread
+from hebnb.weighting.leave_one_out import row_limit
+
+# Folds that the loss of new rows is estimated with, and about how many rows in them are enough.
+_FOLDS, _ROWS_IN_FOLDS = 10, 2_500
+
+
+def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.RandomState) -> EvidenceCounts:
+    """The counts of the rows of a sample, with what they decide."""
+    rows = SampledRows.of(sample)
+    with one_blas_thread():  # products are small, and many; threads would mostly wait for each other
+        choice, weighed = searched(rows, max_crosses, max_order)
+        weights = None if (sample.weights == 1).all() else sample.weights
+        encoded = EncodedRows(sample.vocabulary, sample.classes, sample.codes, sample.labels, weights)
+        counts = EvidenceCounts.of_rows(encoded, choice)
+        loss = expected_loss(rows, weighed, counts, random)
+    return replace(counts, choice=replace(choice, log_loss=loss))
+
+
+def expected_loss(
+    rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, random: np.random.RandomState
+) -> float:
+    """What new rows will see: rows of a fold, as tables and weights from the other folds see them.
+
+    Of many rows that is compared, on some folds, with what they are said to see when they are left out one by one, and
+    the difference is added to what all of them see so. It varies far less than the losses themselves.
+    """
+    order = np.argsort(rows.labels + random.random_sample(len(rows)), kind="stable")
+    fold = np.empty(len(rows), dtype=np.intp)
+    fold[order] = np.arange(len(rows)) % _FOLDS
+    n_folds = int(np.clip(np.ceil(_FOLDS * _ROWS_IN_FOLDS / len(rows)), 2, _FOLDS))
+    here = np.flatnonzero(fold < n_folds)
+    n_components = len(weighed.components)
+    place = some_rows(len(here), row_limit(n_components, rows.n_classes))
+    in_folds = rows.of_rows(here)
+    leaving = Folds(fold[here], in_folds.labels, in_folds.weights, n_folds, rows.class_count)
+    model, paths = EvidenceModel(counts), dict[int, Path]()
+    said = [model.path(t, in_folds.codes, leaving, paths) for t in range(weighed.components.shape[1])]
+    by_fold = likelihood_of(in_folds, weighed.components, said, place, leaving.log_prior(place))
+    some = here[place]
+    one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_paths, some, rows.each.log_prior(some))
+    seen = left_out_loss(by_fold, weighed.pool, fold[some], n_folds, _FOLDS / n_folds)
+    return seen + mean_loss(weighed.likelihood, weighed.pool) - mean_loss(one_by_one, weighed.pool)
