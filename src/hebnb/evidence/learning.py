@@ -18,7 +18,7 @@ from hebnb.foundation.arrays import one_blas_thread
 from hebnb.weighting.leave_one_out import row_limit
 
 # Folds that the loss of new rows is estimated with, and about how many rows in them are enough.
-_FOLDS, _ROWS_IN_FOLDS = 10, 2_500
+_FOLDS, _ROWS_IN_FOLDS = 10, 4_000
 
 
 def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.RandomState) -> EvidenceCounts:
@@ -55,5 +55,5 @@ def expected_loss(
     by_fold = likelihood_of(in_folds, weighed.components, said, place, leaving.log_prior(place))
     some = here[place]
     one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_paths, some, rows.each.log_prior(some))
-    seen = left_out_loss(by_fold, weighed.pool, fold[some], n_folds, _FOLDS / n_folds)
+    seen = left_out_loss(weighed.likelihood, fold[weighed.rows], weighed.pool, by_fold, fold[some])
     return seen + mean_loss(weighed.likelihood, weighed.pool) - mean_loss(one_by_one, weighed.pool)

@@ -84,32 +84,40 @@ def mean_loss(likelihood: Likelihood, pool: Pool) -> float:
     return likelihood.loss(likelihood.log_proba(pool.at)) / float(likelihood.weights.sum())
 
 
-def left_out_loss(likelihood: Likelihood, pool: Pool, fold: IntArray, n_folds: int, times: float) -> float:
+def left_out_loss(likelihood: Likelihood, fold: IntArray, pool: Pool, tested: Likelihood, of_tested: IntArray) -> float:
     """The mean loss of rows under weights learned without their fold, by one step of Newton's method from the pool's.
 
-    The folds here are but some of those that the pool was learned from, of which there are so many times as many.
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of the rows that the pool was learned from.
+    fold : array of int
+        Their folds.
+    pool : Pool
+    tested : Likelihood
+        Of rows of some of the folds, given what tables without the fold say of them.
+    of_tested : array of int
+        The folds of these.
     """
-    parts = [_of_rows(likelihood, np.flatnonzero(fold == number)) for number in range(n_folds)]
-    derivatives = [part.derivatives(part.log_proba(pool.at)) for part in parts]
-    gradient = times * sum(own for own, _ in derivatives)
-    curvature = times * sum(hessian for _, hessian in derivatives) + pool.penalty
-    # Rows left out by folds differ a little from those the pool has learned from, so it may not quite be at rest.
-    pull = pool.penalty @ (pool.at - pool.centre)
+    _, curvature = likelihood.derivatives(likelihood.log_proba(pool.at))
     loss = 0.0
-    for number, (part, (own, hessian)) in enumerate(zip(parts, derivatives, strict=True)):
-        step = -np.linalg.solve(curvature - hessian, gradient - own + pull)
-        others = [other for place, other in enumerate(parts) if place != number]
-        loss += part.loss(part.log_proba(pool.at + _size_that_pays(others, pool, step, times) * step))
-    return loss / float(likelihood.weights.sum())
+    for number in np.unique(of_tested).tolist():
+        left = _of_rows(likelihood, np.flatnonzero(fold == number))
+        gradient, hessian = left.derivatives(left.log_proba(pool.at))
+        step = np.linalg.solve(curvature - hessian + pool.penalty, gradient)
+        at = pool.at + _size_that_pays(likelihood, left, pool, step) * step
+        part = _of_rows(tested, np.flatnonzero(of_tested == number))
+        loss += part.loss(part.log_proba(at))
+    return loss / float(tested.weights.sum())
 
 
-def _size_that_pays(others: list[Likelihood], pool: Pool, step: FloatArray, times: float) -> float:
-    """The largest of some sizes of a step after which the other rows are not less likely."""
+def _size_that_pays(likelihood: Likelihood, left: Likelihood, pool: Pool, step: FloatArray) -> float:
+    """The largest of some sizes of a step after which the rows that are not left out are not less likely."""
 
     def value(at: FloatArray) -> float:
         away = at - pool.centre
-        loss = sum(other.loss(other.log_proba(at)) for other in others)
-        return times * loss + 0.5 * float(away @ pool.penalty @ away)
+        loss = likelihood.loss(likelihood.log_proba(at)) - left.loss(left.log_proba(at))
+        return loss + 0.5 * float(away @ pool.penalty @ away)
 
     here = value(pool.at)
     return next((size for size in (1.0, 0.5, 0.25, 0.1, 0.03) if value(pool.at + size * step) <= here), 0.0)

@@ -297,13 +297,16 @@ class Weighed:
     pool : Pool
     components : array of shape (components, tables)
         What has a weight.
+    rows : array of int
+        Those that were learned from: as many as memory allows.
     likelihood : Likelihood
-        Of the labels of the rows that were learned from: as many as memory allows.
+        Of their labels.
     """
 
     stage: Stage
     pool: Pool
     components: FloatArray
+    rows: IntArray
     likelihood: Likelihood
 
 
@@ -319,7 +322,7 @@ def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
         start[:n_before], start[len(components) :] = np.split(before.at, [n_before])
     pool = learn(likelihood, group, start)
     weights, offsets = np.split(pool.at, [len(components)])
-    return Weighed(replace(stage, weights=components.T @ weights, offsets=offsets), pool, components, likelihood)
+    return Weighed(replace(stage, weights=components.T @ weights, offsets=offsets), pool, components, some, likelihood)
 
 
 def some_rows(n_rows: int, limit: int) -> IntArray:

@@ -17,9 +17,9 @@ from hebnb.smoothing.strength import CountLikelihood, Terms, maximize
 
 # The weakest and the strongest prior that is looked for, and that of a level that says nothing.
 WEAKEST, STRONGEST, SILENT = 1e-2, 1e6, 1e12
-# Strengths that are tried first, and steps of Newton's method from the best of them.
+# Strengths that are tried first, and steps of Newton's method from the best of them: their number, and the last's size.
 _TRIED = np.linspace(np.log(WEAKEST), np.log(STRONGEST), 8)
-_STEPS = 6
+_MOST_STEPS, _SMALL_STEP = 30, 1e-9
 
 
 def of_categories(count: FloatArray, class_count: FloatArray) -> tuple[float, float]:
@@ -84,12 +84,17 @@ def _most_likely(n: FloatArray, total: FloatArray, q: FloatArray, weight: FloatA
     best = int(np.argmax((np.log(n + k * q) - np.log(total + k)) @ weight))
     low, high = _TRIED[max(best - 1, 0)], _TRIED[min(best + 1, len(_TRIED) - 1)]
     at = float(_TRIED[best])
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         share, of_total = np.exp(at) * q, np.exp(at)
         share, of_total = share / (n + share), of_total / (total + of_total)
         slope = float(weight @ (share - of_total))
         curvature = float(weight @ (share * (1 - share) - of_total * (1 - of_total)))
+        newton = at - slope / curvature if curvature < 0 else np.inf
+        if abs(newton - at) <= _SMALL_STEP:
+            break
         low, high = (at, high) if slope > 0 else (low, at)
-        step = at - slope / curvature if curvature < 0 else np.nan
-        at = step if low < step < high else (low + high) / 2
+        there = newton if low < newton < high else (low + high) / 2
+        if abs(there - at) <= _SMALL_STEP:  # at an end of the range
+            break
+        at = there
     return at
