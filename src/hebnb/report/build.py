@@ -12,7 +12,8 @@ from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array
 from hebnb.methods import METHODS
 from hebnb.report.comparison import compare
-from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes, fits_page
+from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
+from hebnb.report.explorer import fits_page
 from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
 

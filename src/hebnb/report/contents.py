@@ -13,7 +13,8 @@ from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
 from hebnb.metrics import reliability_curve
 from hebnb.report.comparison import MEASURES, Comparison, Result
-from hebnb.report.explorer import MOST_CELLS, cells_of, choices_of, explorer_data
+from hebnb.report.crosses import CrossSummary, cross_summaries, heat_map
+from hebnb.report.explorer import choices_of, explorer_data
 from hebnb.scores.build import value_tables
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.smoothing.smoothers import HEB
@@ -48,6 +49,16 @@ class Contents:
         By mutual information.
     telling : list of Telling
         In the order of ``features``.
+    curves_of : list of (int or None)
+        Which column of the explorer to draw as a curve, in the order of ``features``.
+    shared_strength : bool
+        Whether the prior is as strong for all classes.
+    crosses : list of CrossSummary
+        Those that say most.
+    n_crosses : int
+        How many the model has.
+    maps : dict of int to int
+        Which heat map of the explorer shows the table of that number.
     explorer : dict
     explorer_model : str
         Which model the explorer has.
@@ -65,6 +76,11 @@ class Contents:
     class_curves: list[tuple[str, dict[str, FloatArray]]]
     features: list[FeatureSummary]
     telling: list[Telling]
+    curves_of: list[int | None]
+    shared_strength: bool
+    crosses: list[CrossSummary]
+    n_crosses: int
+    maps: dict[int, int]
     explorer: dict[str, Any]
     explorer_model: str
 
@@ -112,6 +128,12 @@ def contents(
             f"Tables show the {MOST_FEATURES} columns that tell most, of {len(own):,}; the explorer has all.",
         ]
     merged = [_with_weights(learned[f], own[f]) for f in order]
+    explorer, crosses, drawn = explorer_data(explored[1], *examples), cross_summaries(model), explored[1] is model
+    found = {cross.number: heat_map(model, cross.number) for cross in crosses if drawn}
+    maps = {number: drawing for number, drawing in found.items() if drawing is not None}
+    explorer["maps"] = list(maps.values())
+    ticks = [feature["ticks"] for feature in explorer["features"]]
+    rootless = all(table.root is None for table in model.tables)
     return Contents(
         source=visible(source, 200),
         target=visible(target, 60),
@@ -125,7 +147,12 @@ def contents(
         class_curves=_class_curves(comparison),
         features=merged,
         telling=[telling_categories(model, f) for f in order],
-        explorer=explorer_data(explored[1], *examples),
+        curves_of=[f if drawn and ticks[f] is not None else None for f in order],
+        shared_strength=rootless,
+        crosses=crosses,
+        n_crosses=len(model.tables) - len(own),
+        maps={number: place for place, number in enumerate(maps)},
+        explorer=explorer,
         explorer_model=explored[0],
     )
 
@@ -134,11 +161,6 @@ def with_learned_smoothing(model: ScoreTables) -> ScoreTables:
     """The model with the concentrations that its single features would have, had they been learned."""
     rule = HEB()
     return replace(model, rule=rule, tables=value_tables(model.counts, rule), estimates=None)
-
-
-def fits_page(model: ScoreTables) -> bool:
-    """Whether a model's tables are small enough for the page."""
-    return cells_of(model) <= MOST_CELLS
 
 
 def verdict(comparison: Comparison) -> str:

@@ -1,5 +1,5 @@
 "use strict";
-// The explorer: predicts from the model's counts as the library does, and shows every feature's part in it.
+// The explorer: predicts from the model's tables as the library does, and shows every feature's part in it.
 (async () => {
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("model").textContent);
@@ -14,11 +14,17 @@
   }
 
   // Arrays come deflated, with bytes of equal weight side by side.
-  const unpack = async ({ kind, bytes }) => {
+  const unpack = async ({ kind, bytes, least, step }) => {
     const packed = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     const planes = new Uint8Array(await new Response(stream).arrayBuffer());
-    const width = Number(kind[1]), n = planes.length / width, whole = new Uint8Array(planes.length);
+    const width = Number(kind[1]), n = planes.length / width;
+    if (kind[0] === "n") {
+      const numbers = new Float64Array(n);
+      for (let b = width - 1; b >= 0; b--) for (let i = 0; i < n; i++) numbers[i] = numbers[i] * 256 + planes[b * n + i];
+      return numbers.map((number) => (least + number) * step);
+    }
+    const whole = new Uint8Array(planes.length);
     for (let i = 0; i < n; i++) for (let b = 0; b < width; b++) whole[i * width + b] = planes[b * n + i];
     return new { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array }[kind](whole.buffer);
   };
@@ -28,9 +34,10 @@
     }
   };
   await unpackAll(data);
-  for (const family of data.families.flat()) await unpackAll(family);
+  for (const part of [...(data.families ?? []).flat(), ...data.maps]) await unpackAll(part);
+  await unpackAll(data.views ?? []);
 
-  // The model. A code is the place of a value among its feature's choices; −1 says nothing.
+  // The model. A code is the place of a value among its feature's choices; −1 is that of one never seen.
   const posterior = (n, total, mean, m) => (n + m * mean) / (total + m);
   const smoothed = (...numbers) => Math.log(posterior(...numbers));
   const silent = (f, v) => v < 0 || data.mean[starts[f] + v] === 0;
@@ -44,7 +51,7 @@
     for (let n = 0; n * width < codes.length; n++) at.set(codes.slice(n * width, (n + 1) * width).join(), n);
     return at;
   };
-  for (const family of data.families.flat()) {
+  for (const family of (data.families ?? []).flat()) {
     family.contextAt = placed(family.contexts, family.parents.length);
     family.cellAt = placed(family.cells, family.parents.length + 1);
   }
@@ -75,15 +82,16 @@
       if (row.some(Boolean)) { parentAt.set(f, at); at += data.features[f].labels.length; }
     });
   }
-  const pairAt = (p, q) => {
-    const wanted = Math.min(p, q) * W + Math.max(p, q);
-    let low = 0, high = keys.length;
+  // Where a key is among increasing ones; −1 if nowhere.
+  const found = (keys, wanted, from = 0, to = keys.length) => {
+    let low = from, high = to;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (keys[middle] < wanted) low = middle + 1; else high = middle;
     }
-    return keys[low] === wanted ? low : -1;
+    return low < to && keys[low] === wanted ? low : -1;
   };
+  const pairAt = (p, q) => found(keys, Math.min(p, q) * W + Math.max(p, q));
   const child = (i, u, j, v, c) => {
     if (silent(j, v)) return 0;
     const pair = pairAt(starts[i] + u, starts[j] + v);
@@ -100,8 +108,32 @@
     return data.used[i][f] ? child(i, u, f, codes[f], c) : single(f, codes, c);
   });
 
-  // Prior and parts of all features; they add up to the score of every class.
+  // Tables of cells: what each adds to the scores of the classes, beyond what it adds to the first.
+  const tables = data.tables ?? [], cells = new Float64Array(data.cellStep?.length ?? 0);
+  let first = 0;
+  for (const table of tables) {
+    table.from = first;
+    table.to = first += table.cells;
+    for (let k = table.from, key = 0; k < table.to; k++) cells[k] = key += data.cellStep[k];
+    table.views = table.views.map((place) => ({ node: data.views[place], size: Math.max(...data.views[place]) + 1 }));
+  }
+  // `codes` gives the code of a feature by its number; those of the table's columns are asked for.
+  const cellAdds = (table, codes) => {
+    let key = 0;
+    table.columns.forEach((f, n) => { key = key * table.views[n].size + table.views[n].node.at(codes[f]); });
+    const cell = found(cells, key, table.from, table.to);
+    return perClass((c) => cell < 0 || !c ? 0 : data.cellAdds[cell * (C - 1) + c - 1]);
+  };
+
+  // Prior and parts of all tables; they add up to the score of every class.
   const evidence = (codes) => {
+    if (data.tables) {
+      return {
+        prior: perClass((c) => data.logPrior[c] + data.offsets[c]),
+        parts: tables.map((table) => cellAdds(table, codes)),
+        averaging: perClass(() => 0),
+      };
+    }
     const alone = perFeature((f, c) => single(f, codes, c)), parents = data.parents ?? [];
     const effective = parents.map((i) => inEffect(i, codes[i]));
     const estimates = parents.map((i, place) => effective[place] ? ofParent(i, codes) : alone);
@@ -132,7 +164,8 @@
 
   // The state, and what is on the page.
   const state = { codes: Array(F).fill(-1), chosen: 0 };
-  const NONE = "not given", GAP = "missing";
+  // Of some models a value that was never seen says something; of the others it is as good as none.
+  const NONE = data.tables ? "never seen" : "not given", GAP = "missing";
   const shown = (f, v) => v < 0 ? "" : data.features[f].labels[v] ?? GAP;
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -162,6 +195,13 @@
     const label = make("label", { class: "label", for: `value-${f}` }, make("bdi", {}, feature.name));
     return line(label, combobox(f));
   });
+  // Crosses of columns: lines for those that say most of a row, and one for all others.
+  const crossLines = Array.from({ length: Math.min(8, Math.max(tables.length - F, 0)) }, () => {
+    const label = make("span", { class: "label two" }), values = make("span", { class: "soft two" });
+    return { ...line(label, values, "cross"), label, values };
+  });
+  const restLine = tables.length - F > crossLines.length
+    ? line(text("other crosses"), make("span", { class: "soft" }, `${tables.length - F - crossLines.length} that say less of this row`)) : null;
   const averagingLine = data.kind === "mean"
     ? line(text("averaging"), make("span", { class: "soft" }, "what a mean of estimates adds")) : null;
   const sumLine = line(text("sum"), make("span", {}, ""), "sum");
@@ -169,7 +209,7 @@
 
   // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave.
   function combobox(f) {
-    const labels = data.features[f].labels, most = 60;
+    const { labels, edges } = data.features[f], most = 60;
     const input = make("input", {
       id: `value-${f}`, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder: NONE,
       "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`,
@@ -199,7 +239,12 @@
         if (!wanted || label.startsWith(wanted)) starting.push(v);
         else if (label.includes(wanted)) containing.push(v);
       }
-      const all = starting.concat(containing);
+      let all = starting.concat(containing);
+      // A number stands for the bin it is in.
+      if (edges && wanted.trim() && !Number.isNaN(Number(wanted))) {
+        const bin = edges.filter((edge) => edge < Number(wanted)).length;
+        all = [bin, ...all.filter((v) => v !== bin)];
+      }
       found = (wanted ? [] : [-1]).concat(all.slice(0, most));
       list.replaceChildren(...found.map((v, n) => {
         const option = make("li", { role: "option", id: `option-${f}-${n}`, "aria-selected": "false" },
@@ -208,7 +253,7 @@
         return option;
       }));
       if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} more: type to narrow down`));
-      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, "no such value was seen: it says nothing"));
+      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, data.tables ? "no such value was seen" : "no such value was seen: it says nothing"));
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
       // What was typed leads to the first that fits; a list that was only opened, to what is chosen.
@@ -232,7 +277,7 @@
     return make("div", { class: "combobox" }, input, list);
   }
 
-  const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
+  const { signed } = drawings;
   const place = (at, value, scale) => {
     const width = 50 * Math.min(Math.abs(value) / scale, 1);
     at.bar.className = value < 0 ? "against" : "for";
@@ -259,9 +304,48 @@
     const scale = Math.max(2, Math.abs(first), ...pushes.map(Math.abs));
     place(priorLine, first, scale);
     featureLines.forEach((at, f) => place(at, pushes[f], scale));
+    const crosses = tables.map((_, t) => t).slice(F).sort((a, b) => Math.abs(pushes[b]) - Math.abs(pushes[a]));
+    crossLines.forEach((at, n) => {
+      const columns = tables[crosses[n]].columns, joined = (of) => columns.map(of).join(" × ");
+      at.label.textContent = at.label.title = joined((f) => data.features[f].name);
+      at.values.textContent = at.values.title = joined((f) => shown(f, state.codes[f]) || NONE);
+      at.value.dataset.table = crosses[n];
+      place(at, pushes[crosses[n]], scale);
+    });
+    if (restLine) place(restLine, sum(crosses.slice(crossLines.length).map((t) => pushes[t])), scale);
     if (averagingLine) place(averagingLine, against(averaging, c), scale);
     place(sumLine, against(scores, c), scale);
   }
+  // Drawings are made when they come into sight, and anew for another class.
+  const share = (counts, at, c) => counts[at * C + c] / sum(perClass((n) => counts[at * C + n]));
+  const total = (counts, at) => sum(perClass((n) => counts[at * C + n]));
+  const ofCodes = (columns, codes) => Object.fromEntries(columns.map((f, n) => [f, codes[n]]));
+  const draw = (figure) => {
+    const c = state.chosen, subject = data.classes[c];
+    if (figure.dataset.curve) {
+      const f = Number(figure.dataset.curve), { name, labels, ticks } = data.features[f];
+      drawings.curve(figure, {
+        name, labels, ticks, subject,
+        value: (v) => against(cellAdds(tables[f], { [f]: v }), c),
+        rows: (v) => total(data.count, starts[f] + v), share: (v) => share(data.count, starts[f] + v, c),
+      });
+      return;
+    }
+    const { table, sides, count } = data.maps[Number(figure.dataset.map)], [down, across] = sides;
+    const columns = sides.map((side) => side.column), at = (y, x) => y * across.choices.length + x;
+    drawings.heatMap(figure, {
+      names: columns.map((f) => data.features[f].name), subject,
+      sides: sides.map((side) => side.labels.map((label) => label ?? GAP)), of: sides.map((side) => side.of),
+      value: (y, x) => against(cellAdds(tables[table], ofCodes(columns, [down.choices[y], across.choices[x]])), c),
+      rows: (y, x) => total(count, at(y, x)), share: (y, x) => share(count, at(y, x), c),
+    });
+  };
+  const figures = [...document.querySelectorAll("[data-curve], [data-map]")];
+  for (const figure of figures) {
+    figure.closest("details").addEventListener("toggle", (event) => { if (event.target.open) draw(figure); });
+  }
+  const redraw = () => figures.filter((figure) => figure.closest("details").open).forEach(draw);
+
   const fill = () => data.features.forEach((_, f) => { $(`value-${f}`).value = shown(f, state.codes[f]); });
   const load = (codes) => { state.codes = codes; fill(); update(); };
   const example = (n) => Array.from({ length: F }, (_, f) => data.examples[n * F + f] - 1);
@@ -278,10 +362,14 @@
     state.chosen = Number(found[1]);
     $("class").value = state.chosen;
     load(codes);
+    redraw();
     $("explorer").scrollIntoView();
     return true;
   };
 
+  const EMPTIED = data.tables
+    ? "No value was ever seen: what is left is the prior, and what that tells."
+    : "No value is given: what is left is the prior.";
   let last = -1;
   $("random").addEventListener("click", () => {
     const n = data.exampleLabels.length;
@@ -291,8 +379,8 @@
     load(example(next));
     say(`A row that is in truth ${data.classes[data.exampleLabels[next]]}.`);
   });
-  $("reset").addEventListener("click", () => { load(Array(F).fill(-1)); say("No value is given: what is left is the prior."); });
-  $("class").addEventListener("change", () => { state.chosen = Number($("class").value); update(); });
+  $("reset").addEventListener("click", () => { load(Array(F).fill(-1)); say(EMPTIED); });
+  $("class").addEventListener("change", () => { state.chosen = Number($("class").value); update(); redraw(); });
   $("copy").addEventListener("click", async () => {
     history.replaceState(null, "", written());
     try {

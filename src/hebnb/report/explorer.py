@@ -1,12 +1,15 @@
-"""A model's tables in a form that the page computes with: counts, prior means and concentrations, not probabilities.
+"""A model's tables in a form that the page computes with.
 
-Counts are small integers, which deflate to a fraction of what log probabilities would take; the page smooths them with
-the one formula there is. Array names and their meaning are those of ``explorer.js``.
+Of most models these are counts, prior means and concentrations, not probabilities: counts are small integers, which
+deflate to a fraction of what log probabilities would take; the page smooths them with the one formula there is. Tables
+in which nothing stands in for a cell, those of evidence, are held as what their cells add, times their weights. Array
+names and their meaning are those of ``explorer.js``.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -24,21 +27,27 @@ from hebnb.scores.tables import FamilyTable
 # Categories of a feature that can be chosen, the most frequent; and counts that a page may hold.
 MOST_CHOICES = 20_000
 MOST_COUNTS = 5_000_000
-# Cells of several columns that a page may hold; a model with more is not put into it.
+# Cells of several columns that a page may hold, and numbers of cells; a model with more is not put into it.
 MOST_CELLS = 2_000_000
+MOST_NUMBERS = 1_000_000
+# How far a sum of rounded numbers may be from what the library computes.
+_EXACT = 1e-9
+# Numbers written at the axis of a curve.
+_MOST_TICKS = 4
 # The longest that a category is written out.
 _LONGEST = 120
 
 
 @dataclass(frozen=True)
-class _Choices:
+class Choices:
     """The categories of all features that can be chosen, in one line."""
 
     kept: list[IntArray]  # codes of every feature, in order
     starts: IntArray
 
     @classmethod
-    def of(cls, model: ScoreTables) -> _Choices:
+    def of(cls, model: ScoreTables) -> Choices:
+        """The most frequent."""
         most = choices_of(model)
         kept = [np.sort(np.argsort(-count, kind="stable")[:most]).astype(np.intp) for count in model.counts.marginal]
         return cls(kept, np.concatenate([[0], np.cumsum([len(codes) for codes in kept])]))
@@ -52,16 +61,25 @@ class _Choices:
 
 def choices_of(model: ScoreTables) -> int:
     """How many categories of a feature a page with this model offers."""
-    numbers = model.n_classes * len(model.tables)
+    n_features = len(model.counts.marginal)
+    numbers = model.n_classes * n_features
     if len(model.parents):  # whose values have a total for every child
-        numbers *= len(model.tables)
+        numbers *= n_features
     return max(1, min(MOST_CHOICES, MOST_COUNTS // numbers))
 
 
-def cells_of(model: ScoreTables) -> int:
-    """How many cells of several columns a page with this model would hold."""
+def fits_page(model: ScoreTables) -> bool:
+    """Whether a model's tables are small enough for the page."""
     pairs = 0 if model.estimates is None else len(model.estimates.counts.pairs.cells().count)
-    return pairs + sum(len(family.cells.codes) for table in model.tables for family in table.families)
+    families = sum(len(family.cells.codes) for table in model.tables for family in table.families)
+    rootless = [table for table in model.tables if table.root is None]
+    crossed = sum(table.n_cells for table in rootless if len(table.columns) > 1)
+    largest = max((math.prod(map(len, table.views)) for table in rootless), default=0)
+    return (
+        pairs + families + crossed <= MOST_CELLS
+        and crossed * (model.n_classes - 1) <= MOST_NUMBERS
+        and largest < 1 << 53  # a cell is one number, and JavaScript's are doubles
+    )
 
 
 def explorer_data(model: ScoreTables, rows: list[IntArray], labels: IntArray) -> dict[str, Any]:
@@ -75,36 +93,103 @@ def explorer_data(model: ScoreTables, rows: list[IntArray], labels: IntArray) ->
     labels : array
         The classes of these rows.
     """
-    counts, choices = model.counts, _Choices.of(model)
+    counts, choices = model.counts, Choices.of(model)
     features = counts.vocabulary.features
     singles = [dense(table[kept]) for table, kept in zip(counts.tables, choices.kept, strict=True)]
-    means = [table.root.mean[kept] for table, kept in zip(model.tables, choices.kept, strict=True)]
     places = [choices.place(f, feature.size) for f, feature in enumerate(features)]
-    combination = model.combination
     data: dict[str, Any] = {
-        "kind": "sum" if model.estimates is None else "mean" if model.is_mean else "pool",
-        "classes": [_short(label) for label in map(str, counts.classes.values.tolist())],
+        "classes": [short(label) for label in map(str, counts.classes.values.tolist())],
         "features": [
             {
-                "name": _short(str(name)),
+                "name": short(str(name)),
                 "size": feature.size,
-                "labels": [_short(label) for label in np.array(feature.texts, dtype=object)[kept].tolist()],
+                "labels": [short(label) for label in np.array(feature.texts, dtype=object)[kept].tolist()],
+                "edges": feature.computed_by(_Edges()) if len(kept) == feature.size else None,
+                "ticks": feature.computed_by(_Ticks()) if feature.is_ordered and len(kept) == feature.size else None,
             }
             for name, feature, kept in zip(counts.vocabulary.names, features, choices.kept, strict=True)
         ],
         "logPrior": _floats(model.log_prior),
-        "offsets": _floats(combination.offsets),
-        "weights": _floats(combination.table_weights),
+        "offsets": _floats(model.combination.offsets),
         "rows": float(counts.class_count.sum()),
-        "count": _packed(np.concatenate(singles)),
-        "mean": _packed(np.concatenate(means)),
-        "total": _packed(counts.totals.T),
-        "m": _packed(levels(model.tables)[0].T),
-        "families": [[_family(family, places) for family in table.families] for table in model.tables],
-        "examples": _packed(np.stack([place[codes] for place, codes in zip(places, rows, strict=True)], axis=1) + 1),
+        "count": packed(np.concatenate(singles)),
+        "examples": packed(np.stack([place[codes] for place, codes in zip(places, rows, strict=True)], axis=1) + 1),
         "exampleLabels": labels.tolist(),
     }
-    return data if model.estimates is None else data | _pairs(model.estimates, choices, combination.estimate_weights)
+    roots = [table.root for table in model.tables if table.root is not None]
+    if not roots:
+        return data | {"kind": "cells"} | _cells(model, choices)
+    means = [root.mean[kept] for root, kept in zip(roots, choices.kept, strict=True)]
+    data |= {
+        "kind": "sum" if model.estimates is None else "mean" if model.is_mean else "pool",
+        "weights": _floats(model.combination.table_weights),
+        "mean": packed(np.concatenate(means)),
+        "total": packed(counts.totals.T),
+        "m": packed(levels(model.tables)[0].T),
+        "families": [[_family(family, places) for family in table.families] for table in model.tables],
+    }
+    if model.estimates is None:
+        return data
+    return data | _pairs(model.estimates, choices, model.combination.estimate_weights)
+
+
+class _Edges:
+    """Where numbers are cut, so that they can be typed; None of what is no number."""
+
+    def lookup(self, values: Array, gap: int | None) -> list[float] | None:
+        """None."""
+        return None
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[float] | None:
+        """The edges; nobody types microseconds."""
+        return None if of_times else _floats(edges)
+
+
+class _Ticks:
+    """Some edges between bins, by place, as they are written at an axis."""
+
+    def lookup(self, values: Array, gap: int | None) -> None:
+        """None: categories have names."""
+
+    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[tuple[int, str]]:
+        """A few that lie evenly; an edge lies after as many bins as its place says."""
+        places = np.unique(np.linspace(0, len(edges) - 1, _MOST_TICKS + 2).round().astype(int)[1:-1])
+        shown = edges.astype("M8[us]").astype("M8[m]") if of_times else [f"{edge:.5g}" for edge in edges]
+        return [(int(place) + 1, str(shown[place])) for place in places if 0 <= place < len(edges)]
+
+
+def _cells(model: ScoreTables, choices: Choices) -> dict[str, Any]:
+    """What the cells of all tables add, weighted, one table after the other; cells that add nothing are left out.
+
+    A number added to all classes changes no probability and no log-odds, so that of the first class is taken off.
+    Numbers are whole multiples of a step so small that a sum over all tables is exact enough.
+    """
+    step = 2.0 ** math.floor(math.log2(_EXACT / len(model.tables)))
+    views: dict[tuple[int, bytes], int] = {}
+    tables, keys, numbers = [], [], []
+    for table, weight in zip(model.tables, model.combination.table_weights.tolist(), strict=True):
+        cells, adds = table.lines()
+        adds = np.rint((weight * adds[:, 1:] - weight * adds[:, :1]) / step)
+        nodes = np.unravel_index(cells, [int(view.max()) + 1 for view in table.views])
+        key, used = np.zeros(len(cells), dtype=np.int64), []
+        says = (adds != 0).any(axis=1)
+        for f, view, own in zip(table.columns, table.views, nodes, strict=True):
+            offered, at = np.unique(view[np.append(choices.kept[f], -1)], return_inverse=True)
+            place = np.searchsorted(offered, own)
+            says &= offered[np.minimum(place, len(offered) - 1)] == own
+            key = key * len(offered) + place
+            used.append(views.setdefault((f, at.astype("<u4").tobytes()), len(views)))
+        order = np.flatnonzero(says)
+        order = order[np.argsort(key[order], kind="stable")]
+        tables.append({"columns": list(table.columns), "views": used, "cells": len(order)})
+        keys.append(np.diff(key[order], prepend=0))
+        numbers.append(adds[order])
+    return {
+        "tables": tables,
+        "views": [packed(np.frombuffer(view, "<u4")) for _, view in views],
+        "cellStep": packed(np.concatenate(keys)),
+        "cellAdds": packed_steps(np.concatenate(numbers), step),
+    }
 
 
 def _family(family: FamilyTable, places: list[IntArray]) -> dict[str, Any]:
@@ -117,14 +202,14 @@ def _family(family: FamilyTable, places: list[IntArray]) -> dict[str, Any]:
         "parents": list(columns[1:]),
         "backsOff": family.backs_off,
         "m": _floats(family.m),
-        "cells": _packed(cells[offered]),
-        "count": _packed(family.cells.count[offered]),
-        "contexts": _packed(contexts[known]),
-        "total": _packed(family.contexts.total[:-1][known]),
+        "cells": packed(cells[offered]),
+        "count": packed(family.cells.count[offered]),
+        "contexts": packed(contexts[known]),
+        "total": packed(family.contexts.total[:-1][known]),
     }
 
 
-def _pairs(estimates: Estimates, choices: _Choices, weights: FloatArray | None) -> dict[str, Any]:
+def _pairs(estimates: Estimates, choices: Choices, weights: FloatArray | None) -> dict[str, Any]:
     """The pairs that occur, once each, and the totals of the parents' values."""
     counts, layout, used = estimates.counts, estimates.layout, estimates.used
     place = np.concatenate(
@@ -150,15 +235,16 @@ def _pairs(estimates: Estimates, choices: _Choices, weights: FloatArray | None) 
         "parents": estimates.parents.tolist(),
         "parentWeights": None if weights is None else _floats(weights),
         "used": used.tolist(),
-        "mayBeParent": _packed(estimates.may_be_parent[kept].astype(float)),
-        "pairStep": _packed(np.diff(keys, prepend=0).astype(float)),
-        "pairCount": _packed(count),
-        "pairTotal": _packed(np.moveaxis(total, 0, 2)),
-        "pairM": _packed(np.nan_to_num(np.moveaxis(estimates.concentration, 0, 2))),
+        "mayBeParent": packed(estimates.may_be_parent[kept].astype(float)),
+        "pairStep": packed(np.diff(keys, prepend=0).astype(float)),
+        "pairCount": packed(count),
+        "pairTotal": packed(np.moveaxis(total, 0, 2)),
+        "pairM": packed(np.nan_to_num(np.moveaxis(estimates.concentration, 0, 2))),
     }
 
 
-def _short(label: str | None) -> str | None:
+def short(label: str | None) -> str | None:
+    """A name or a category as it is shown; None for a gap."""
     return None if label is None else visible(label, _LONGEST)
 
 
@@ -168,13 +254,25 @@ def _floats(array: FloatArray) -> list[float]:
     return finite
 
 
-def _packed(array: Array) -> dict[str, str]:
+def packed(array: Array) -> dict[str, Any]:
     """Numbers in the smallest type that holds them exactly, deflated, as text."""
     array = np.ascontiguousarray(array, dtype=float).ravel()
     whole = bool(np.all(array == np.round(array))) and (not len(array) or array.min() >= 0)
     largest = array.max() if len(array) else 0.0
     fits = next((kind for kind, limit in (("u1", 1 << 8), ("u2", 1 << 16), ("u4", 1 << 32)) if largest < limit), None)
     kind = fits if whole and fits else "f8"
-    # Bytes of equal weight side by side deflate better.
-    planes = array.astype(f"<{kind}").view(np.uint8).reshape(-1, int(kind[1])).T.tobytes()
-    return {"kind": kind, "bytes": base64.b64encode(zlib.compress(planes, 9)).decode()}
+    return {"kind": kind, "bytes": _deflated(array.astype(f"<{kind}"), int(kind[1]))}
+
+
+def packed_steps(array: FloatArray, step: float) -> dict[str, Any]:
+    """Whole numbers of steps, in as few bytes as hold the greatest less the least."""
+    least = array.min(initial=0.0)
+    above = (array.ravel() - least).astype("<u8")
+    width = max(1, (int(above.max(initial=0)).bit_length() + 7) // 8)
+    return {"kind": f"n{width}", "least": float(least), "step": step, "bytes": _deflated(above, width)}
+
+
+def _deflated(array: Array, width: int) -> str:
+    """The lower bytes of numbers, deflated: bytes of equal weight side by side take less."""
+    planes = array.view(np.uint8).reshape(-1, array.itemsize)[:, :width].T.tobytes()
+    return base64.b64encode(zlib.compress(planes, 9)).decode()

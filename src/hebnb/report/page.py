@@ -29,8 +29,10 @@ def render(contents: Contents) -> str:
         loader=jinja2.FunctionLoader(_file), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters |= {"digits": _digits, "percent": _percent, "count": _count, "short": _short}
-    script = _file("explorer.js")
+    environment.filters |= {
+        "digits": _digits, "percent": _percent, "count": _count, "short": _short, "signed": _signed,
+    }  # fmt: skip
+    script = _file("drawings.js") + _file("explorer.js")
     shown = _shown_classes(contents)
     heat = _heat(contents, shown)
     return environment.get_template("page.html").render(
@@ -49,7 +51,7 @@ def render(contents: Contents) -> str:
         shown=shown,
         others=sum(share for c, (_, share) in enumerate(contents.classes) if c not in shown),
         heat=heat,
-        scatter=_scatter(heat),
+        scatter=_scatter(heat, contents.shared_strength),
         style=Markup(_file("page.css")),
         script=Markup(script),
         # The only script that may run is the one that came with the package, whatever else gets onto the page.
@@ -66,6 +68,10 @@ def _digits(value: float | None, digits: int = 3) -> str:
     if value is None or math.isnan(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.{digits}f}"
+
+
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'}{abs(value):.3f}"
 
 
 def _percent(value: float, digits: int = 0) -> str:
@@ -117,12 +123,15 @@ def _heat(contents: Contents, shown: list[int]) -> dict[str, Any]:
     }
 
 
-def _scatter(heat: dict[str, Any]) -> dict[str, Any]:
-    """Concentration against number of categories, both in powers of ten, placed in the unit square."""
+def _scatter(heat: dict[str, Any], shared: bool) -> dict[str, Any]:
+    """Concentration against number of categories, both in powers of ten, placed in the unit square.
+
+    Where all classes share it, there is one point for a feature.
+    """
     points = [
         (feature, c, math.log10(max(feature["categories"], 1)), math.log10(max(m, 1e-9)))
         for feature in heat["features"]
-        for c, (m, _) in enumerate(feature["cells"])
+        for c, (m, _) in enumerate(feature["cells"][: 1 if shared else None])
     ]
     right = max(1, math.ceil(max(x for *_, x, _ in points)))
     bottom, top = math.floor(min(y for *_, y in points)), math.ceil(max(y for *_, y in points))
@@ -135,9 +144,10 @@ def _scatter(heat: dict[str, Any]) -> dict[str, Any]:
                 "x": x / right,
                 "y": (y - bottom) / (top - bottom),
                 "hue": min(c, _HUES - 1),
-                "title": f"{visible(str(feature['name']), 60)}, {heat['classes'][c]}: {10**y:,.3g} rows",
+                "title": f"{visible(str(feature['name']), 60)}{'' if shared else ', ' + heat['classes'][c]}: "
+                f"{10**y:,.3g} rows",
             }
             for feature, c, x, y in points
         ],
-        "legend": [(c, label) for c, label in enumerate(heat["classes"][:_HUES])],
+        "legend": [] if shared else [(c, label) for c, label in enumerate(heat["classes"][:_HUES])],
     }
