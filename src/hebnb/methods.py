@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hebnb import errors
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.structures import AODE, KDB, TAN, NaiveBayes
+from hebnb.structures import AODE, CLASSIFIERS, KDB, TAN, EvidenceClassifier, NaiveBayes
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,26 @@ class Method:
     summary: str
 
     def model(self, **more: Any) -> CategoricalClassifier:
-        """A classifier to be fitted."""
-        return self.kind(**self.parameters, **more)
+        """A classifier to be fitted; of the parameters, those that only other classifiers have are left out."""
+        return self.kind(**self.parameters, **own_parameters(self.kind, more))
+
+
+def own_parameters(kind: type[CategoricalClassifier], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters without those that a classifier lacks and another has: what all are asked for at once.
+
+    One that no classifier has stays, so that it is refused where the classifier is made.
+
+    Examples
+    --------
+    >>> own_parameters(EvidenceClassifier, {"n_bins": 5, "missing": "ignore"})
+    {'missing': 'ignore'}
+    """
+    foreign = set().union(*map(_parameters, CLASSIFIERS.values())) - _parameters(kind)
+    return {name: value for name, value in parameters.items() if name not in foreign}
+
+
+def _parameters(kind: type[CategoricalClassifier]) -> set[str]:
+    return set(inspect.signature(kind).parameters)
 
 
 METHODS = {
@@ -45,6 +65,7 @@ METHODS = {
         Method("AODE+loo", AODE, {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
         Method("TAN+loo", TAN, {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"),
         Method("KDB+loo", KDB, {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),
+        Method("Evidence", EvidenceClassifier, {}, "columns and crosses, all learned on left-out rows"),
     )
 }
 

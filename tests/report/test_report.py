@@ -16,25 +16,39 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from typer.testing import CliRunner
 
-from hebnb import AODE, InputError, NaiveBayes, load
+from hebnb import AODE, EvidenceClassifier, InputError, NaiveBayes, ParameterError, load
 from hebnb.cli.app import app
 from hebnb.datasets import load_flights
 from hebnb.estimators.rows import encoded
 from hebnb.explain.contributions import against_others, contributions
 from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
+from hebnb.methods import METHODS
 from hebnb.metrics import reliability_curve
-from hebnb.report import contents as contents_module
 from hebnb.report import explorer as explorer_module
 from hebnb.report.build import made
 from hebnb.report.comparison import compare
 from hebnb.report.contents import contents, verdict
-from hebnb.report.explorer import explorer_data
+from hebnb.report.crosses import CrossCells, cross_summaries, heat_map
+from hebnb.report.explorer import explorer_data, fits_page
 from hebnb.report.page import render
 from hebnb.tabular.files import open_table
 from hebnb.tabular.labelled import Labelled
 from models import HOSTILE, table
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def crossed(n_rows=600, seed=0, classes=("no", "yes", "sure")):
+    """Columns that tell more together than apart: text with gaps, a number with gaps, integers."""
+    random = np.random.default_rng(seed)
+    p, q = random.choice(list("abc"), n_rows).astype(object), random.choice(list("abc"), n_rows).astype(object)
+    number, count = random.normal(size=n_rows), random.integers(0, 40, n_rows)
+    high = (p == q) ^ (number > 0.3) ^ (random.random(n_rows) < 0.1)
+    sure = (count > 30) & (q == "a") & (random.random(n_rows) < 0.8)
+    y = np.array(classes, dtype=object)[np.where(sure, len(classes) - 1, high.astype(int))]
+    p[random.random(n_rows) < 0.05] = None
+    number[random.random(n_rows) < 0.05] = np.nan
+    return pd.DataFrame({"p": p, "q": q, "number": number, "count": count}), y
 
 
 class NoBars:
@@ -80,6 +94,7 @@ def test_the_comparison_against_scikit_learn(comparison):
         "Laplace": NaiveBayes("laplace"),
         "NB+loo": NaiveBayes(weighting="loo"),
         "HEB-AODE": AODE(),
+        "Evidence": EvidenceClassifier(),
     }.items():
         proba = cross_val_predict(model, X, y, cv=split, method="predict_proba")
         result = comparison.result(name)
@@ -88,6 +103,35 @@ def test_the_comparison_against_scikit_learn(comparison):
         assert_allclose(result.measures["AUC"], roc_auc_score(y, proba, multi_class="ovr"))
         assert_allclose(result.measures["accuracy"], np.mean(model.fit(X, y).classes_[proba.argmax(axis=1)] == y))
     assert comparison.best.measures["log-loss"] == min(r.measures["log-loss"] for r in comparison.results)
+
+
+def test_methods_that_read_columns_in_another_way_are_compared_too():
+    """Floats and integers are trees of bins to Evidence, which decides so when it has seen a fold."""
+    X, y = crossed(400)
+    found = compare(pa.Table.from_pandas(X), y, {"n_bins": 3, "numeric_features": ["count"]}, folds=2)
+    split = StratifiedKFold(2, shuffle=True, random_state=0)
+    for name, model in {
+        "Evidence": EvidenceClassifier(numeric_features=["count"]),
+        "NB+loo": NaiveBayes(n_bins=3, numeric_features=["count"], weighting="loo"),
+    }.items():
+        proba = cross_val_predict(model, X, y, cv=split, method="predict_proba")
+        assert_allclose(found.result(name).proba, proba, atol=1e-12)
+    found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
+    proba = cross_val_predict(EvidenceClassifier(), X, y, cv=split, method="predict_proba")
+    assert_allclose(found.result("Evidence").proba, proba, atol=1e-12)
+
+
+def test_a_method_takes_the_parameters_that_it_has():
+    assert METHODS["Evidence"].model(n_bins=5, missing="ignore").get_params()["missing"] == "ignore"
+    assert METHODS["NB+loo"].model(n_bins=5).n_bins == 5
+    with pytest.raises(TypeError, match="bins"):  # what no method has is a mistake
+        METHODS["Evidence"].model(bins=5)
+
+
+def test_a_table_that_cannot_be_read_is_no_methods_fault():
+    X, y = crossed(40)
+    with pytest.raises(ParameterError, match="also to be cut"):
+        compare(pa.Table.from_pandas(X), y, {"categorical_features": ["p"], "numeric_features": ["p"]}, folds=2)
 
 
 def test_classes_with_a_single_row():
@@ -366,6 +410,196 @@ def test_the_explorer_computes_what_python_computes(model, open_page, comparison
             assert_allclose(shown[:-1].sum(), shown[-1], atol=1e-9)
 
 
+EVIDENCE = [
+    EvidenceClassifier(),
+    EvidenceClassifier(missing="ignore"),
+    EvidenceClassifier(max_crosses=0),
+    EvidenceClassifier(max_order=2),
+    EvidenceClassifier(numeric_features=["count"]),
+]
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("no", "yes", "sure")], ids=len)
+@pytest.mark.parametrize("model", EVIDENCE, ids=repr)
+def test_the_explorer_computes_evidence(model, classes, open_page, comparison):
+    """Columns, trees of bins, crosses; values never seen; all that is shown of a row to 1e-9."""
+    X, y = crossed(classes=classes)
+    tables = model.fit(X, y).score_tables_
+    page = open_page(page_of(model, X, y, comparison))
+    sizes = [feature.size for feature in model.counts_.vocabulary.features]
+    random = np.random.default_rng(0)
+    for trial in range(15):
+        codes = [int(random.integers(-1 if trial else 0, size)) for size in sizes]
+        chosen = int(random.integers(len(classes)))
+        link = ".".join("" if code < 0 else str(code) for code in codes)
+        page.evaluate(f"location.hash = '#explorer={chosen}:{link}'")
+        page.wait_for_function(f"document.getElementById('class').value === '{chosen}'")
+        page.wait_for_timeout(20)
+        row = [np.array([size if code < 0 else code]) for code, size in zip(codes, sizes, strict=True)]
+        parts = contributions(tables, row)
+        scores = tables.joint_log_scores(row)
+        expected = np.exp(scores - scores.max())
+        assert_allclose(probabilities(page), (expected / expected.sum())[0], rtol=0, atol=1e-9)
+        shown, of_tables = pushes(page), against_others(parts.of_features[0])[:, chosen]
+        assert_allclose(shown[0], against_others(parts.prior[0])[chosen], atol=1e-9)
+        assert_allclose(shown[1 : len(sizes) + 1], of_tables[: len(sizes)], atol=1e-9)
+        assert_allclose(shown[-1], against_others(scores[0])[chosen], atol=1e-9)
+        assert_allclose(shown[:-1].sum(), shown[-1], atol=1e-9)
+        crosses = page.eval_on_selector_all(
+            "#pushes [data-table]", "all => all.map(o => [Number(o.dataset.table), Number(o.dataset.value)])"
+        )
+        assert len(crosses) == min(8, len(model.crosses_))
+        assert_allclose([push for _, push in crosses], [of_tables[number] for number, _ in crosses], atol=1e-9)
+        strongest = np.sort(np.abs(of_tables[len(sizes) :]))[::-1][: len(crosses)]
+        assert_allclose(np.abs([push for _, push in crosses]), strongest, atol=1e-9)
+
+
+def test_the_strongest_of_many_crosses_have_lines_of_their_own(open_page, comparison):
+    """More crosses than lines: the others are summed, and nothing moves when a row brings others to the front."""
+    X, y = load_flights(backend="pandas")
+    y = y.to_numpy(dtype=object)
+    model = EvidenceClassifier().fit(X, y)
+    assert len(model.crosses_) > 8
+    page = open_page(page_of(model, X, y, comparison), viewport={"width": 360, "height": 740})
+    places = "[...document.querySelectorAll('.push')].map(e => [e.offsetTop, e.offsetHeight].join())"
+    before, named = page.evaluate(places), set()
+    for _ in range(6):
+        page.click("#random")
+        assert page.evaluate(places) == before
+        shown = pushes(page)
+        assert len(shown) == 1 + 10 + 8 + 1 + 1
+        assert_allclose(shown[:-1].sum(), shown[-1], atol=1e-9)
+        named.add(tuple(page.locator(".push.cross .label").all_text_contents()))
+    assert len(named) > 1
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_value_never_seen_says_what_it_says(open_page, comparison):
+    """Rare names are all late: so is a name that was never seen, and the page calls it that."""
+    random = np.random.default_rng(0)
+    common = random.choice(["a", "b"], 300).astype(object)
+    X = pd.DataFrame({"name": np.concatenate([common, [f"once {n}" for n in range(150)]])})
+    y = np.where(np.arange(450) < 300, "ontime", "late").astype(object)
+    model = EvidenceClassifier().fit(X, y)
+    page = open_page(page_of(model, X, y, comparison))
+    page.click("#reset")
+    expected = model.predict_proba(pd.DataFrame({"name": ["never"]}))[0]
+    assert expected[0] > 0.8
+    assert_allclose(probabilities(page), expected, atol=1e-9)
+    assert page.locator("#value-0").get_attribute("placeholder") == "never seen"
+    assert "ever seen" in page.text_content("#status")
+    page.locator("#value-0").fill("zzz")
+    assert page.locator("#list-0 .more").text_content() == "no such value was seen"
+
+
+def test_typed_numbers_find_their_bins(open_page, comparison):
+    X, y = crossed()
+    for model in (EvidenceClassifier().fit(X, y), NaiveBayes().fit(X, y)):
+        page = open_page(page_of(model, X, y, comparison))
+        tree = model.counts_.vocabulary.features[2]
+        for value in (-99, -0.5, float(tree.cut_at[1]), 0.123, 1e9):
+            page.locator("#value-2").fill(repr(value))
+            page.keyboard.press("Enter")
+            assert page.locator("#value-2").input_value() == tree.texts[np.searchsorted(tree.cut_at, value)]
+
+
+def test_a_heat_map_shows_what_a_cross_adds(open_page, comparison):
+    X, y = crossed()
+    model = EvidenceClassifier().fit(X, y)
+    tables = model.score_tables_
+    cross = next(cross for cross in cross_summaries(tables) if cross.names == ["p", "q"])
+    cells = CrossCells.of(tables, cross.number)
+    page = open_page(page_of(model, X, y, comparison))
+    place = [own.names for own in cross_summaries(tables)].index(["p", "q"])
+    details = page.locator("#crosses details").nth(place)
+    assert details.locator("svg").count() == 0  # drawn when it is opened
+    details.locator("summary").click()
+    details.locator("svg rect.for, svg rect.against").first.wait_for()
+    drawn = details.locator("svg rect.for, svg rect.against")
+    assert drawn.count() == np.count_nonzero(cells.rows)
+    assert "p" in details.locator("svg").get_attribute("aria-label")
+    # p has a gap more than q, so it goes down; the first cell is that of a and a.
+    details.locator("svg").focus()
+    page.keyboard.press("ArrowDown")
+    for chosen, label in enumerate(model.classes_):
+        page.select_option("#class", str(chosen))
+        details.locator("svg").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        first = np.flatnonzero((cells.nodes == [1, 0]).all(axis=1))[0]
+        odds, rows = cells.odds[first, chosen], cells.rows[first]
+        share = 100 * cells.count[first, chosen] / rows
+        sign = "−" if odds < 0 else "+"
+        told = f"p b, q a: {sign}{abs(odds):.3f}; {rows:,.0f} rows, {share:.1f} % {label}"
+        assert details.locator(".told").text_content() == told
+        kind = "against" if odds < 0 else "for"
+        assert details.locator("svg rect.for, svg rect.against").nth(3).get_attribute("class") == kind
+    box = details.locator("svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + box["height"] - 8)
+    assert details.locator("tbody tr").count() >= 4
+    rows = ((X["p"] == "b") & (X["q"] == "a")).sum()
+    assert rows == cells.rows[first]
+
+
+def test_a_curve_shows_what_bins_add(open_page, comparison):
+    X, y = crossed()
+    model = EvidenceClassifier().fit(X, y)
+    tables = model.score_tables_
+    page = open_page(page_of(model, X, y, comparison), viewport={"width": 360, "height": 740}, color_scheme="dark")
+    details = page.locator("#matters details", has=page.locator("[data-curve='2']"))
+    details.locator("summary").click()
+    details.locator("svg polyline").first.wait_for()
+    feature = tables.counts.vocabulary.features[2]
+    assert feature.missing
+    assert details.locator("svg .bar").count() == feature.size
+    assert len(details.locator("svg polyline").first.get_attribute("points").split()) == 2 * (feature.size - 1)
+    details.locator("svg").focus()
+    page.keyboard.press("ArrowLeft")
+    numbers = float(tables.combination.table_weights[2]) * tables.tables[2].lines()[1]
+    odds, rows = against_others(numbers)[:, 0], tables.counts.marginal[2]
+    for v in (0, 1, 2):
+        sign = "−" if round(odds[v], 12) < 0 else "+"
+        told = details.locator(".told").text_content()
+        assert told.startswith(f"number {feature.texts[v]}: {sign}{abs(odds[v]):.3f}; {rows[v]:,.0f} rows")
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_crosses_of_three_are_listed_by_their_strongest_cells(open_page, comparison):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({name: random.choice(list("ab"), 2000) for name in "pqr"})
+    y = np.where((X == "a").sum(axis=1) % 2 == 1, "odd", "even").astype(object)
+    model = EvidenceClassifier().fit(X, y)
+    (cross,) = [own for own in cross_summaries(model.score_tables_) if len(own.names) == 3]
+    assert heat_map(model.score_tables_, cross.number) is None
+    assert len(cross.strongest) == 8
+    for values, rows, odds in cross.strongest:
+        same = X.eq(values).all(axis=1)
+        assert rows == same.sum()
+        assert (odds[1] > 0) == (y[same][0] == "odd")
+        assert_allclose(odds[0], -odds[1])
+    page = open_page(page_of(model, X, y, comparison))
+    details = page.locator("#crosses details").first
+    details.locator("summary").click()
+    assert details.locator("thead bdi").all_text_contents()[:3] == ["p", "q", "r"]
+    assert details.locator("tbody tr").count() == 8
+
+
+def test_long_sides_of_a_heat_map_keep_what_is_frequent():
+    random = np.random.default_rng(0)
+    name = random.choice([f"n{v:03}" for v in range(90)], 4000, p=np.arange(1, 91) / 4095)
+    flag = random.choice(["x", "y"], 4000)
+    y = np.where((np.char.count(name, "7") > 0) ^ (flag == "x"), "a", "b").astype(object)
+    model = EvidenceClassifier().fit(pd.DataFrame({"name": name, "flag": flag}), y)
+    (cross,) = cross_summaries(model.score_tables_)
+    down, across = heat_map(model.score_tables_, cross.number)["sides"]
+    counts = pd.Series(name).value_counts()
+    assert len(down["labels"]) == 30
+    assert set(down["labels"]) <= set(counts.index[counts >= counts.iloc[29]])
+    assert down["labels"] == sorted(down["labels"])
+    assert (down["of"], across["labels"]) == (len(counts), ["x", "y"])
+
+
 def test_the_flights_in_the_explorer(open_page, report):
     """Sparse tables and thousands of categories: rows typed in by hand give predict_proba to 1e-6."""
     _, folder = report
@@ -379,10 +613,12 @@ def test_the_flights_in_the_explorer(open_page, report):
                 continue
             field = page.locator(f"#value-{f}")
             field.fill(str(value))
+            kind = model.counts_.vocabulary.features[f]
+            shown = str(value) if kind.cut_at is None else kind.texts[np.searchsorted(kind.cut_at, value)]
             page.locator(f"#list-{f} [role=option]").filter(
-                has=page.get_by_text(str(value), exact=True)
+                has=page.get_by_text(shown, exact=True)
             ).first.dispatch_event("mousedown")
-            assert field.input_value() == str(value)
+            assert field.input_value() == shown
         expected = model.predict_proba(pa.Table.from_pandas(row.to_frame().T.astype(X.dtypes), preserve_index=False))
         assert_allclose(probabilities(page), expected[0], rtol=0, atol=1e-6)
 
@@ -525,13 +761,16 @@ def test_wide_tables_say_what_is_left_out(open_page):
     assert page.locator("#pushes input").count() == 70
 
 
-def test_hostile_names_are_inert(open_page):
+@pytest.mark.parametrize("kind", [AODE(weighting="loo"), EvidenceClassifier()], ids=["AODE", "Evidence"])
+def test_hostile_names_are_inert(open_page, kind):
     """As categories, classes, column names, the target's name and the file's: shown, never obeyed."""
     random = np.random.default_rng(0)
     X = pd.DataFrame({name: random.choice(HOSTILE, 300) for name in (HOSTILE[0], HOSTILE[2], HOSTILE[-1], "{{7*7}}")})
-    y = random.choice(np.array([*HOSTILE[:3], "</script><img src=x onerror=alert(1)>"], dtype=object), 300)
+    labels = np.array([*HOSTILE[:3], "</script><img src=x onerror=alert(1)>"], dtype=object)
+    told = (X[HOSTILE[0]].map(HOSTILE.index) < 6) ^ (X[HOSTILE[2]].map(HOSTILE.index) < 6)  # together, not apart
+    y = labels[np.where(told, random.integers(0, 2, 300), random.integers(2, 4, 300))]
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
-    model = AODE(weighting="loo").fit(X, y)
+    model = kind.fit(X, y)
     codes, labels = encoded(model, X.head(20)), model.counts_.classes.codes_of(y[:20])
     html = render(
         contents(
@@ -549,9 +788,13 @@ def test_hostile_names_are_inert(open_page):
     page.locator("#value-0").fill("<script")
     page.keyboard.press("Enter")
     assert page.locator("#value-0").input_value() == HOSTILE[0]
+    for details in page.locator("#matters details, #crosses details").all():
+        details.locator("summary").click()
+    assert page.locator("#crosses svg").count() == (1 if isinstance(model, EvidenceClassifier) else 0)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     page.click("#random")
     assert page.locator("script").count() == 2
+    assert page.locator("img, b, iframe").count() == 0
 
 
 # What the explorer is given
@@ -560,20 +803,41 @@ def test_hostile_names_are_inert(open_page):
 def test_arrays_are_packed_exactly():
     kinds = {"u1": [[], [0, 255]], "u2": [[300]], "u4": [[70_000]], "f8": [[0.5], [-1], [2.0**40]]}
     for array, kind in [(np.array(numbers, dtype=float), kind) for kind, lists in kinds.items() for numbers in lists]:
-        packed = explorer_module._packed(array)
+        packed = explorer_module.packed(array)
         assert packed["kind"] == kind
         planes = np.frombuffer(zlib.decompress(b64decode(packed["bytes"])), np.uint8).reshape(int(kind[1]), -1)
         assert np.array_equal(np.ascontiguousarray(planes.T).view(f"<{kind}").ravel(), array)
 
 
+def test_numbers_are_packed_to_a_step():
+    for numbers in ([], [0.0], [-3.0, 255.0, 2.0**43], [-1.0, -2.0]):
+        packed = explorer_module.packed_steps(np.array(numbers), 0.5)
+        width = int(packed["kind"][1])
+        planes = np.frombuffer(zlib.decompress(b64decode(packed["bytes"])), np.uint8).reshape(width, -1)
+        found = packed["least"] + (planes.T * 256.0 ** np.arange(width)).sum(axis=1)
+        assert found.tolist() == numbers
+
+
+def test_what_is_too_much_for_a_page(monkeypatch):
+    X, y = crossed()
+    tables = EvidenceClassifier().fit(X, y).score_tables_
+    crossed_cells = sum(table.n_cells for table in tables.tables[4:])
+    assert fits_page(tables)
+    monkeypatch.setattr(explorer_module, "MOST_NUMBERS", 2 * crossed_cells)
+    assert fits_page(tables)
+    monkeypatch.setattr(explorer_module, "MOST_NUMBERS", 2 * crossed_cells - 1)
+    assert not fits_page(tables)
+
+
 def test_rare_categories_are_not_offered_but_still_counted(open_page, comparison, monkeypatch):
     X, y = table(120)
     monkeypatch.setattr(explorer_module, "MOST_CHOICES", 3)
-    for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo"), AODE()):
+    for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo"), AODE(), EvidenceClassifier()):
+        X, y = crossed() if isinstance(model, EvidenceClassifier) else table(120)
         model.fit(X, y)
         page = open_page(page_of(model, X, y, comparison))
-        kept = explorer_module._Choices.of(model.score_tables_).kept
-        assert [len(codes) for codes in kept] == [3, 3, 3, 2]
+        kept = explorer_module.Choices.of(model.score_tables_).kept
+        assert [len(codes) for codes in kept] == [min(3, f.size) for f in model.counts_.vocabulary.features]
         page.evaluate("location.hash = '#explorer=0:1.2.0.1'")
         page.wait_for_timeout(50)
         row = [np.array([codes[place]]) for codes, place in zip(kept, (1, 2, 0, 1), strict=True)]
@@ -585,7 +849,7 @@ def test_models_too_large_for_a_page_give_way(tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.choice(list("abc"), (400, 3)), columns=list("pqr"))
     X.assign(y=X["p"] == X["q"]).to_csv(tmp_path / "t.csv", index=False)  # beyond naive Bayes
-    monkeypatch.setattr(contents_module, "MOST_CELLS", 10)
+    monkeypatch.setattr(explorer_module, "MOST_CELLS", 10)
     with open_table(str(tmp_path / "t.csv")) as opened:
         page, model = made(Labelled.of(opened, "y"), "t", {}, folds=2, max_rows=9999, seed=0, bars=NoBars())
     assert not isinstance(model, NaiveBayes)

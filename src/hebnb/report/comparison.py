@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,15 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from hebnb import errors
+from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import read
+from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.errors import HebnbError, InputError
+from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
-from hebnb.structures import NaiveBayes
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
@@ -119,7 +121,7 @@ def compare(
     X : table with ``take`` of row numbers, such as a PyArrow table
     y : array of shape (S,)
     parameters : dict
-        How columns are read, for every method.
+        How columns are read; every method takes those that it has.
     folds : int
     random_state : int
         Seed of the folds.
@@ -145,12 +147,14 @@ def compare(
     trials = {name: _Trial(method, np.zeros((len(y), len(classes)))) for name, method in METHODS.items()}
     refused: dict[str, str] = {}
     for train, test in parts:
-        fold = _Fold.of(X, y, train, test, parameters)
+        fold = _Fold(X.take(train), y[train], X.take(test), test)
         for name, trial in trials.items():
             if name in refused:
                 continue
+            model = trial.method.model(**parameters)
+            fold.encoded(model)  # a table that cannot be read is no method's fault
             try:
-                trial.run(fold, classes, parameters)
+                trial.run(fold, model, classes)
             except HebnbError as error:
                 refused[name] = str(error).split("\n")[0]
             advance(name)
@@ -165,33 +169,61 @@ def compare(
 
 
 @dataclass(frozen=True)
-class _Fold:
-    """Training and test rows as codes, which all methods share.
+class _Encoded:
+    """Training and test rows of a fold as codes.
 
     Parameters
     ----------
+    reading : ReadingParameters
     train : EncodedRows
     test : list of F arrays
-        Codes of the test rows.
-    places : array of int
-        The test rows among all.
     seconds : float
         What encoding took.
     """
 
+    reading: ReadingParameters
     train: EncodedRows
     test: list[IntArray]
-    places: IntArray
     seconds: float
 
-    @classmethod
-    def of(cls, X: Any, y: Array, train: IntArray, test: IntArray, parameters: dict[str, Any]) -> _Fold:
-        began = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of columns that are all gaps in this fold
-            rows = NaiveBayes(**parameters).encode(X.take(train), y[train])
-        codes = rows.vocabulary.encode(read(X.take(test)))
-        return cls(rows, codes, test, time.perf_counter() - began)
+
+@dataclass(frozen=True)
+class _Fold:
+    """Training and test rows, encoded once for all methods that read columns alike.
+
+    Parameters
+    ----------
+    train : table
+    labels : array
+        Of the training rows.
+    test : table
+    places : array of int
+        The test rows among all.
+    """
+
+    train: Any
+    labels: Array
+    test: Any
+    places: IntArray
+    _known: list[_Encoded] = field(default_factory=list)
+
+    def encoded(self, model: CategoricalClassifier) -> _Encoded:
+        """The rows as a model reads them."""
+        reading = model._learning().reading
+        found = next((own for own in self._known if own.reading == reading), None)
+        if found is None:
+            began = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of columns that are all gaps in this fold
+                rows = model.encode(self.train, self.labels)
+            codes = self.codes(rows.vocabulary)
+            found = _Encoded(reading, rows, codes, time.perf_counter() - began)
+            self._known.append(found)
+        return found
+
+    def codes(self, vocabulary: Vocabulary) -> list[IntArray]:
+        """The codes of the test rows."""
+        return vocabulary.encode(read(self.test))
 
 
 @dataclass
@@ -202,13 +234,17 @@ class _Trial:
     proba: FloatArray
     seconds: float = 0.0
 
-    def run(self, fold: _Fold, classes: Array, parameters: dict[str, Any]) -> None:
+    def run(self, fold: _Fold, model: CategoricalClassifier, classes: Array) -> None:
         """Learn from a fold's training rows and predict its test rows; the time is that of doing so alone."""
+        rows = fold.encoded(model)
         began = time.perf_counter()
-        tables = self.method.model(**parameters).fit_encoded(fold.train).score_tables_
+        tables = model.fit_encoded(rows.train).score_tables_
+        vocabulary = tables.counts.vocabulary
+        # A model may read columns anew once it has seen what they tell.
+        codes = rows.test if vocabulary is rows.train.vocabulary else fold.codes(vocabulary)
         columns = np.searchsorted(classes, tables.counts.classes.values)
-        self.proba[np.ix_(fold.places, columns)] = softmax(tables.joint_log_scores(fold.test), axis=1)
-        self.seconds += time.perf_counter() - began + fold.seconds
+        self.proba[np.ix_(fold.places, columns)] = softmax(tables.joint_log_scores(codes), axis=1)
+        self.seconds += time.perf_counter() - began + rows.seconds
 
 
 def _measures(codes: IntArray, proba: FloatArray) -> dict[str, float]:
