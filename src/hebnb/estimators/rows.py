@@ -48,12 +48,9 @@ def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
 
 def _with_crosses(scores: ScoreTables, values: Array) -> Array:
     """The values of rows, followed by those of columns that are crossed."""
+    shown = np.where(np.equal(values, None), "(missing)", values)
     together = [
-        [
-            CROSSED.join("(missing)" if value is None else value for value in row)
-            for row in values[:, list(table.columns)]
-        ]
-        for table in scores.tables[values.shape[1] :]
+        [CROSSED.join(row) for row in shown[:, list(table.columns)]] for table in scores.tables[values.shape[1] :]
     ]
     if not together:
         return values

@@ -118,7 +118,7 @@ class Choice:
             ColumnStrengths(tuple(map(_strength, levels)), None if buckets is None else _strength(buckets))
             for levels, buckets in described["columns"]
         )
-        crosses = []
+        crosses: list[Cross] = []
         for own, strengths, parts, weights, gain in described["crosses"]:
             cross = Cross(
                 tuple(map(int, own)),

@@ -108,7 +108,9 @@ class EvidenceCounts(Counts):
                 "Counts of different crosses cannot be added: each part has chosen its own.",
                 "Count the parts with partial_fit, which keeps the crosses that the first part chose.",
             )
-        return EvidenceCounts.with_cells(single, ours.choice, [a + b for a, b in zip(ours.cells, theirs.cells, strict=True)])
+        return EvidenceCounts.with_cells(
+            single, ours.choice, [a + b for a, b in zip(ours.cells, theirs.cells, strict=True)]
+        )
 
 
 def nodes_of(kind: Kind, depth: int) -> IntArray:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container
 from dataclasses import replace
 
 import numpy as np
 
+from hebnb.columns.column import Name
 from hebnb.columns.kinds import BinTree, Categories, Kind
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, compact, dense
 from hebnb.evidence.search import SampledRows, column_gain
-from hebnb.foundation.arrays import IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray
 
 # With fewer values than this, integers are names: a tree over them would have little to share.
 _FEWEST_VALUES = 12
 
 
-def as_numbers(sample: Sample, names: Sequence[object]) -> dict[int, BinTree]:
-    """The trees of integer columns that tell more about left-out rows than the values by themselves; none of ``names``."""
+def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
+    """The trees of integer columns, none of ``names``, that tell more about left-out rows than the values by themselves."""
     rows, found = SampledRows.of(sample), {}
     for f, (name, kind) in enumerate(zip(sample.vocabulary.names, rows.features, strict=True)):
         if name in names or not _may_be_numbers(kind, sample.codes[f]):
@@ -39,8 +40,8 @@ def _may_be_numbers(kind: Kind, codes: IntArray) -> bool:
     return whole and kind.missing_code >= _FEWEST_VALUES and not bool((codes == kind.size).any())
 
 
-def _tree(kind: Kind, codes: IntArray, weights: object) -> BinTree:
-    rows = np.bincount(codes, weights, kind.size)[: kind.missing_code]  # type: ignore[arg-type]
+def _tree(kind: Kind, codes: IntArray, weights: FloatArray) -> BinTree:
+    rows = np.bincount(codes, weights, kind.size)[: kind.missing_code].astype(float)
     occurs = np.flatnonzero(rows)
     return BinTree.grown(kind.labels[occurs].astype(float), rows[occurs], kind.missing)
 

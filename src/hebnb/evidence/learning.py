@@ -33,9 +33,7 @@ def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.
     return replace(counts, choice=replace(choice, log_loss=loss))
 
 
-def expected_loss(
-    rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, random: np.random.RandomState
-) -> float:
+def expected_loss(rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, random: np.random.RandomState) -> float:
     """What new rows will see: rows of a fold, as tables and weights from the other folds see them.
 
     Of many rows that is compared, on some folds, with what they are said to see when they are left out one by one, and

@@ -45,7 +45,8 @@ class Units:
     @cached_property
     def total(self) -> FloatArray:
         """How many rows of all classes are left in the cell, of shape (U,)."""
-        return self.left.sum(axis=0)
+        total: FloatArray = self.left.sum(axis=0)
+        return total
 
 
 class Leaving(Protocol):
@@ -124,7 +125,8 @@ class EachRow:
 
     def n_rows(self, rows: IntArray) -> FloatArray:
         """All but the row."""
-        return self.class_count.sum() - self.rows.amount[rows]
+        left: FloatArray = self.class_count.sum() - self.rows.amount[rows]
+        return left
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
         """Every row by itself, less what it counts."""
@@ -190,7 +192,8 @@ class Folds:
 
     def n_rows(self, rows: IntArray) -> FloatArray:
         """Those of the other folds."""
-        return self._left.sum(axis=0)[self.fold[rows]]
+        left: FloatArray = self._left.sum(axis=0)
+        return left[self.fold[rows]]
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
         """Of every cell and fold."""
@@ -218,7 +221,7 @@ class Folds:
         """The weight of every class at every place, of shape (C, places)."""
         key = self.labels[rows] * n_places + place[rows]
         n_classes = len(self.class_count)
-        return np.bincount(key, self.weights[rows], n_places * n_classes).reshape(n_classes, -1)
+        return np.bincount(key, self.weights[rows], n_places * n_classes).reshape(n_classes, -1).astype(float)
 
 
 def grouped(key: IntArray, space: int) -> tuple[IntArray, IntArray, IntArray]:

@@ -70,7 +70,8 @@ def learn(likelihood: Likelihood, group: IntArray, start: FloatArray) -> Pool:
         else:
             break  # as far down as floating point goes
         at, log_proba = at + size * step, there
-        better = _precisions(group, at, np.linalg.inv(curvature), precision) if size > 0.5 else precision
+        covariance = np.linalg.inv(curvature).astype(float)
+        better = _precisions(group, at, covariance, precision) if size > 0.5 else precision
         changed = float(np.abs(np.log(better / precision)).max())
         if -float(slope @ step) <= _SMALL_GAIN * rows and changed <= _SMALL_CHANGE:
             break
@@ -104,7 +105,7 @@ def left_out_loss(likelihood: Likelihood, fold: IntArray, pool: Pool, tested: Li
     for number in np.unique(of_tested).tolist():
         left = _of_rows(likelihood, np.flatnonzero(fold == number))
         gradient, hessian = left.derivatives(left.log_proba(pool.at))
-        step = np.linalg.solve(curvature - hessian + pool.penalty, gradient)
+        step = np.linalg.solve(curvature - hessian + pool.penalty, gradient).astype(float)
         at = pool.at + _size_that_pays(likelihood, left, pool, step) * step
         part = _of_rows(tested, np.flatnonzero(of_tested == number))
         loss += part.loss(part.log_proba(at))

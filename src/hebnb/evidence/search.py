@@ -1,7 +1,7 @@
 """Which columns are crossed: those whose cross makes left-out rows more likely, by more than chance would.
 
-Everything here is learned from a sample of rows, in stages: single columns, their weights; crosses of two, compared with
-what their columns say under these weights; the weights of both; crosses of three, and so on.
+Everything here is learned from a sample of rows, in stages: single columns, their weights; crosses of two, compared
+with what their columns say under these weights; the weights of both; crosses of three, and so on.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class SampledRows:
     @cached_property
     def class_count(self) -> FloatArray:
         """The weight of every class."""
-        return np.bincount(self.labels, self.weights, self.n_classes)
+        return np.bincount(self.labels, self.weights, self.n_classes).astype(float)
 
     @cached_property
     def _counted(self) -> FloatArray | None:
@@ -105,7 +105,7 @@ class SampledRows:
         """Rows that the columns say nothing about."""
         if not self.silence:
             return None
-        return np.any([self.codes[f] == self.features[f].size for f in columns], axis=0)
+        return silent(self.features, self.codes, columns)
 
     def cells(self, columns: Sequence[int], depth: int) -> list[Cells]:
         """The cells of some columns, from coarse to fine."""
@@ -129,6 +129,12 @@ class SampledRows:
     def own(self, units: Units) -> tuple[IntArray, FloatArray]:
         """The label of every unit of rows left out one by one, and the weight of its rows."""
         return self.labels[units.first], np.bincount(units.of_row, self._counted).astype(float)
+
+
+def silent(features: Sequence[Kind], codes: Sequence[IntArray], columns: Sequence[int]) -> BoolArray:
+    """Which rows have the silent code in one of some columns."""
+    any_of: BoolArray = np.any([codes[f] == features[f].size for f in columns], axis=0)
+    return any_of
 
 
 def n_nodes_at(kind: Kind, level: int) -> int:

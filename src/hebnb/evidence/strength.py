@@ -79,7 +79,10 @@ def of_rows(units: Units, labels: IntArray, weights: FloatArray, prior: FloatArr
 
 
 def _most_likely(n: FloatArray, total: FloatArray, q: FloatArray, weight: FloatArray) -> float:
-    """The log k of greatest Σ weight · log (n + k q)/(total + k): the best of a few, then Newton between its neighbours."""
+    """The log k of greatest Σ weight · log (n + k q)/(total + k).
+
+    The best of a few is where Newton's method begins, which stays between its neighbours.
+    """
     k = np.exp(_TRIED)[:, np.newaxis]
     best = int(np.argmax((np.log(n + k * q) - np.log(total + k)) @ weight))
     low, high = _TRIED[max(best - 1, 0)], _TRIED[min(best + 1, len(_TRIED) - 1)]

@@ -16,7 +16,7 @@ from hebnb.evidence.choice import Cross
 from hebnb.evidence.counts import EvidenceCounts, nodes_of
 from hebnb.evidence.leaving import EachRow, Leaving, NoRow
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
-from hebnb.evidence.search import MOST_CELLS
+from hebnb.evidence.search import MOST_CELLS, silent
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup
@@ -101,7 +101,7 @@ class EvidenceModel:
     def _mute(self, columns: Sequence[int], codes: Sequence[IntArray]) -> BoolArray | None:
         if not self.silence:
             return None
-        return np.any([codes[f] == self.features[f].size for f in columns], axis=0)
+        return silent(self.features, codes, columns)
 
     @cached_property
     def levels(self) -> list[list[LevelCells]]:
@@ -124,7 +124,9 @@ class EvidenceModel:
     def _cross_levels(self, cross: Cross, codes: IntArray, count: FloatArray) -> list[LevelCells]:
         kinds = [self.features[f] for f in cross.columns]
         if self.silence:  # rows with a gap were not counted
-            known = np.all([own < nodes_of(kind, cross.depth)[-1] for kind, own in zip(kinds, codes.T, strict=True)], axis=0)
+            known = np.all(
+                [own < nodes_of(kind, cross.depth)[-1] for kind, own in zip(kinds, codes.T, strict=True)], axis=0
+            )
             codes, count = codes[known], count[known]
         levels = []
         for level in range(cross.depth):
@@ -146,7 +148,10 @@ class EvidenceModel:
             finest = levels[-1]
             keys, codes = self._keys(t, finest)
             # What the parts say is known already, for every cell they have.
-            known = {part: _seen_from(paths[part], tables[part].places(codes), tables[part].is_full) for part in self._parts(t)}
+            known = {
+                part: _seen_from(paths[part], tables[part].places(codes), tables[part].is_full)
+                for part in self._parts(t)
+            }
             path = self.path(t, codes, leaving, known)
             level = path[-1]
             count = finest.count[:, finest.of(codes)].T
@@ -264,7 +269,7 @@ class EvidenceTable:
     @property
     def is_full(self) -> bool:
         """Whether every combination of nodes has a number."""
-        return len(self.keys) == np.prod(self.sizes, dtype=float)
+        return len(self.keys) == float(np.prod(self.sizes, dtype=float))
 
     @cached_property
     def _steps(self) -> tuple[IntArray, ...]:

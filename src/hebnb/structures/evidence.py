@@ -117,7 +117,8 @@ class EvidenceClassifier(CategoricalClassifier):
     Takes tables as they are: strings, numbers, dates, gaps. Nothing is to be tuned. A category says what the classes of
     its rows say, shrunk towards categories as rare as itself; numbers and times are trees of bins, every node shrunk
     towards the one above it; a cross of two or three columns says what its cells say beyond its columns. How strongly
-    anything is shrunk, which columns are crossed and how much each counts is learned from left-out rows, in closed form.
+    anything is shrunk, which columns are crossed and how much each counts is learned from left-out rows, in closed
+    form.
 
     Parameters
     ----------
@@ -155,11 +156,14 @@ class EvidenceClassifier(CategoricalClassifier):
     weights_ : dict of name, or tuple of names, to float
         How much the evidence of each column and cross counts.
     gains_ : dict of name, or tuple of names, to float
-        How much more likely left-out rows are with it, in nats a row: a column beside nothing, a cross beside its parts.
+        How much more likely left-out rows are with it, in nats a row: a column beside nothing, a cross beside its
+        parts.
     loo_log_loss_ : float
         An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
         from the other nine.
-    classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_, bin_edges_, dropped_, counts_
+    classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_
+        As for ``NaiveBayes``.
+    bin_edges_, dropped_, counts_
         As for ``NaiveBayes``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
