@@ -18,7 +18,7 @@ def fit(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.skops",
-    method: Annotated[str, typer.Option("--method", "-m", metavar="NAME", help=options.METHOD_HELP)] = "NB+loo",
+    method: Annotated[str, typer.Option("--method", "-m", metavar="NAME", help=options.METHOD_HELP)] = "Evidence",
     features: options.Features = None,
     drop: options.Drop = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="How often each row counts.")] = None,

@@ -48,7 +48,7 @@ def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
 
 def _with_crosses(scores: ScoreTables, values: Array) -> Array:
     """The values of rows, followed by those of columns that are crossed."""
-    shown = np.where(np.equal(values, None), "(missing)", values)
+    shown = np.where(values == np.array(None), "(missing)", values)
     together = [
         [CROSSED.join(row) for row in shown[:, list(table.columns)]] for table in scores.tables[values.shape[1] :]
     ]

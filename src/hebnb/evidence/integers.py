@@ -21,7 +21,10 @@ _FEWEST_VALUES = 12
 
 
 def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
-    """The trees of integer columns, none of ``names``, that tell more about left-out rows than the values by themselves."""
+    """The trees of integer columns that tell more about left-out rows than their values by themselves.
+
+    Those of ``names`` are categories, whatever they tell.
+    """
     rows, found = SampledRows.of(sample), {}
     for f, (name, kind) in enumerate(zip(sample.vocabulary.names, rows.features, strict=True)):
         if name in names or not _may_be_numbers(kind, sample.codes[f]):
