@@ -11,6 +11,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Column, Name
+from hebnb.columns.hierarchies import Hierarchy, as_hierarchy
 from hebnb.columns.kinds import MISSING_POLICIES, MissingPolicy
 from hebnb.columns.table import as_array
 from hebnb.errors import ParameterError
@@ -19,7 +20,7 @@ from hebnb.foundation.arrays import FloatArray
 
 @dataclass(frozen=True)
 class ReadingParameters:
-    """Which columns are categories, which are cut, into bins or trees of them, and what a gap means, as the user gave it."""
+    """Which columns are categories, perhaps in trees, which are cut, and what a gap means, as the user gave it."""
 
     categorical_features: Any = "auto"
     numeric_features: Any = None
@@ -27,6 +28,7 @@ class ReadingParameters:
     bin_edges: Any = None
     missing: MissingPolicy = "category"
     trees: bool = False
+    hierarchies: Any = None
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
@@ -37,6 +39,11 @@ class ReadingParameters:
             raise errors.unknown_name("categorical_features", self.categorical_features, ["auto", "all"])
         if self.bin_edges is not None and not isinstance(self.bin_edges, Mapping):
             raise ParameterError(f"bin_edges={self.bin_edges!r} must be a dict of column to edges.")
+        if self.hierarchies is not None and not isinstance(self.hierarchies, Mapping):
+            raise ParameterError(
+                f"hierarchies must be a dict of column to hierarchy, not a {type(self.hierarchies).__name__}.",
+                'For example {"zip": [1, 3]}.',
+            )
 
     def of(self, names: tuple[Name, ...]) -> Reading:
         """The same for a table with these columns."""
@@ -51,6 +58,9 @@ class Reading:
     names: tuple[Name, ...]
 
     def __post_init__(self) -> None:
+        both = sorted(map(str, self._cut & self.hierarchies.keys()))
+        if both:
+            raise ParameterError(f"Columns {', '.join(both)} are in hierarchies and also to be cut into bins.")
         both = sorted(map(str, self._cut & self.kept))
         if both:
             raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
@@ -91,6 +101,17 @@ class Reading:
         return given
 
     @cached_property
+    def hierarchies(self) -> dict[Any, Hierarchy]:
+        """The trees of categories the user gave, checked, by column name."""
+        given: dict[Name, Hierarchy] = {}
+        for key, tree in (self.parameters.hierarchies or {}).items():
+            (name,) = _listed("hierarchies", [key], self.names)
+            if name in given:
+                raise ParameterError(f"hierarchies has column {name!r} twice.")
+            given[name] = as_hierarchy(tree, f"hierarchies[{key!r}]")
+        return given
+
+    @cached_property
     def _cut(self) -> set[Name]:
         """Columns to be cut whatever they hold."""
         return _listed("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
@@ -100,8 +121,8 @@ class Reading:
         """Columns that are categories whatever they hold."""
         listed = self.parameters.categorical_features
         if not isinstance(listed, str):
-            return _listed("categorical_features", listed, self.names)
-        return set(self.names) - self._cut if listed == "all" else set()
+            return _listed("categorical_features", listed, self.names) | self.hierarchies.keys()
+        return set(self.names) - self._cut if listed == "all" else set(self.hierarchies)
 
 
 def _listed(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:

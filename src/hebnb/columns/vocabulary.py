@@ -101,12 +101,11 @@ class Vocabulary:
             if fewer is None:
                 continue
             features[f], kept = fewer
-            places = np.full(feature.size + 1, features[f].size)
-            places[kept] = np.arange(most)
-            if feature.missing:
-                places[feature.missing_code] = features[f].missing_code
-            recoded[f] = places[column]
-            dropped[name] = {"categories": len(rows) - most, "rows": float(rows.sum() - rows[kept].sum())}
+            recoded[f] = np.append(feature.codes_in(features[f]), features[f].size)[column]
+            dropped[name] = {
+                "categories": feature.size - features[f].size,
+                "rows": float(rows.sum() - rows[kept].sum()),
+            }
         return Vocabulary(self.names, tuple(features), self.missing), recoded, dropped
 
     def __or__(self, other: Vocabulary) -> Vocabulary:

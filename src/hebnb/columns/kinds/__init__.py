@@ -4,7 +4,18 @@ from hebnb.columns.kinds.base import MISSING_POLICIES, Coder, Kind, MissingPolic
 from hebnb.columns.kinds.bin_tree import BinTree
 from hebnb.columns.kinds.bins import Bins
 from hebnb.columns.kinds.categories import Categories
+from hebnb.columns.kinds.category_tree import CategoryTree
 
-KINDS: list[type[Kind]] = [BinTree, Bins, Categories]
+KINDS: list[type[Kind]] = [CategoryTree, BinTree, Bins, Categories]
 
-__all__ = ["KINDS", "MISSING_POLICIES", "BinTree", "Bins", "Categories", "Coder", "Kind", "MissingPolicy"]
+__all__ = [
+    "KINDS",
+    "MISSING_POLICIES",
+    "BinTree",
+    "Bins",
+    "Categories",
+    "CategoryTree",
+    "Coder",
+    "Kind",
+    "MissingPolicy",
+]

@@ -7,9 +7,9 @@ contributes nothing (an unseen category, an ignored gap) gets the code K, the *s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from hebnb.columns.hierarchies import Ancestry
     from hebnb.columns.reading import Reading
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
@@ -35,6 +36,17 @@ class Coder(Protocol[T_co]):
 
     def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> T_co:
         """How many of these edges a number is above; times are microseconds since 1970."""
+
+
+@runtime_checkable
+class Climber(Protocol[T_co]):
+    """A coder that meets values which were not seen, and can look up their ancestors.
+
+    Others, who only ask what was learned, are told the values of a tree of categories by ``lookup``.
+    """
+
+    def climb(self, ancestry: Ancestry) -> T_co:
+        """The code of a value by its text, or of the deepest of its ancestors that is known."""
 
 
 class Cutting(Protocol):

@@ -77,7 +77,7 @@ class BinTree(Bins):
     def grown(cls, values: FloatArray, rows: FloatArray, missing: bool, of_times: bool = False) -> BinTree:
         """The tree over increasing values, of which each has so many rows."""
         before = np.append(0.0, np.cumsum(rows))
-        starts, depths = np.zeros(1, dtype=np.intp), {}
+        starts, depths = np.zeros(1, dtype=np.intp), dict[int, int]()
         for depth in range(1, DEEPEST + 1):
             ends = np.append(starts[1:], len(values))
             splittable = np.flatnonzero(ends - starts > 1)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hebnb.columns.column import Column, Name
-from hebnb.columns.kinds.base import Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, warn_of_gaps, with_missing
+from hebnb.columns.kinds.base import (
+    Coder,
+    Cutting,
+    Kind,
+    MissingPolicy,
+    T_co,
+    refuse_missing,
+    warn_of_gaps,
+    with_missing,
+)
 from hebnb.columns.kinds.categories import Categories
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 

@@ -144,8 +144,8 @@ class Categories(Kind):
         return self._in_column(column, policy)
 
     def union(self, other: Kind) -> Categories | None:
-        """The categories of both."""
-        return self | other if isinstance(other, Categories) else None
+        """The categories of both, unless those of one are in a tree."""
+        return self | other if isinstance(other, Categories) and type(other) is type(self) else None
 
     def codes_of(self, values: Array) -> IntArray:
         """The code of every value, the silent one where it is not a category."""
