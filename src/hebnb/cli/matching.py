@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
@@ -153,6 +154,12 @@ class _Learned:
         }
         are_texts = all(isinstance(item, str) for item in items)
         return _Values(known.get(kinds.pop()) if len(kinds) == 1 else None, are_texts=are_texts)
+
+    def climb(self, ancestry: Ancestry) -> _Values:
+        """Text, or whole numbers."""
+        import pyarrow as pa
+
+        return _Values(pa.int64() if ancestry.of_numbers else pa.string(), are_texts=not ancestry.of_numbers)
 
 
 def _family(found: Any) -> str:

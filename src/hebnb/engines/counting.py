@@ -15,7 +15,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Column, Levels
-from hebnb.columns.kinds import KINDS, Categories, Kind, MissingPolicy
+from hebnb.columns.kinds import KINDS, Categories, CategoryTree, Kind, MissingPolicy
 from hebnb.columns.kinds.base import refuse_missing, warn_of_gaps
 from hebnb.columns.reading import Reading, ReadingParameters
 from hebnb.columns.table import read, read_labels
@@ -44,7 +44,9 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
     tallies = [_tally(table, {_VALUE: c.key(kind)}) for c, kind in zip(table.columns, features, strict=True)]
     queries, notes, kept = [], [], []
     for name, feature, tally in zip(table.names, features, tallies, strict=True):
-        limited = max_categories is not None and feature.cut_at is None
+        # The rows of categories that a tree has no room for count for its nodes, so all have to come.
+        in_tree = isinstance(feature, CategoryTree)
+        limited = max_categories is not None and feature.cut_at is None and not in_tree
         queries.append(_most_frequent(tally, max_categories) if limited else tally)
         notes.append(f"counting column {name!r}")
         if limited:
@@ -61,6 +63,9 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
             if part.weights.sum() < total - 1e-9 * total:
                 values = len(np.unique(part.codes))
                 dropped[name] = {"categories": int(distinct) - values, "rows": total - float(part.weights.sum())}
+        elif max_categories is not None and isinstance(part.feature, CategoryTree):
+            part, lost = part.limited(max_categories, reading.missing, name)
+            dropped |= lost
         parts.append(part)
     vocabulary = Vocabulary(table.names, tuple(part.feature for part in parts), reading.missing)
     tables = tuple(
@@ -79,14 +84,18 @@ class TogetherCells:
 
 
 def count_together(
-    table: LazyTable, counts: Counts, columns: Sequence[tuple[int, ...]], kinds: Sequence[tuple[Kind, ...]] | None = None
+    table: LazyTable,
+    counts: Counts,
+    columns: Sequence[tuple[int, ...]],
+    kinds: Sequence[tuple[Kind, ...]] | None = None,
 ) -> list[TogetherCells]:
-    """The cells of tuples of features, from one aggregation each; ``kinds`` may be coarser than those of the features."""
+    """The cells of tuples of features, from one aggregation each; they may be counted by coarser kinds than theirs."""
     features = counts.vocabulary.features
     kinds = [tuple(features[f] for f in own) for own in columns] if kinds is None else kinds
     queries, notes = [], []
     for together, own in zip(columns, kinds, strict=True):
-        keys = {f"{_VALUE}{n}": table.columns[f].key(kind) for n, (f, kind) in enumerate(zip(together, own, strict=True))}
+        pairs = zip(together, own, strict=True)
+        keys = {f"{_VALUE}{n}": table.columns[f].key(kind) for n, (f, kind) in enumerate(pairs)}
         queries.append(_tally(table, keys))
         notes.append(f"counting columns {' and '.join(repr(table.names[f]) for f in together)} together")
     found = []
@@ -165,6 +174,12 @@ class _Part:
             warn_of_gaps(name)
         labels = read_labels(result[_CLASS].to_native(), name=target)
         return cls(counted, counted.codes_of_keys(keys), labels, weights)
+
+    def limited(self, most: int, policy: MissingPolicy, name: str) -> tuple[_Part, Dropped]:
+        """At most so many categories, and what was dropped."""
+        vocabulary = Vocabulary((name,), (self.feature,), policy)
+        fewer, (codes,), dropped = vocabulary.limited([self.codes], self.weights, most)
+        return replace(self, feature=fewer.features[0], codes=codes), dropped
 
     def labels_in(self, classes: Categories) -> IntArray:
         """The classes of the rows."""

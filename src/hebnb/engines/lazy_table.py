@@ -12,6 +12,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.choice import chosen_features
+from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.engines.backends import Backend, Frame, backend_of
 from hebnb.errors import InputError
@@ -19,6 +20,8 @@ from hebnb.foundation.arrays import Array, FloatArray
 
 # A name that no column of a user has.
 COUNT = "__hebnb_count"
+# Below this, a float that is a whole number is that integer and no other.
+_EXACT = float(1 << 53)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,23 @@ class LazyColumn:
             return nw.col(self.name).cast(nw.String)
         return nw.col(self.name)
 
+    @property
+    def text(self) -> nw.Expr:
+        """The value as the text that it is in a tree of categories, null for a gap."""
+        if self.dtype in (nw.String, nw.Categorical, nw.Enum):
+            return self.value
+        if self.dtype.is_integer():
+            return self.value.cast(nw.String)
+        if not self.dtype.is_float():
+            raise InputError(
+                f"{errors.column(self.name)}: it has a hierarchy, and values of type {self.dtype} are neither text nor "
+                "whole numbers.",
+                "Convert it to text, or leave it out of hierarchies.",
+            )
+        numbers = self.numbers
+        whole = nw.when((numbers == numbers.round(0)) & (numbers.abs() < _EXACT)).then(numbers)
+        return nw.coalesce(whole.cast(nw.Int64).cast(nw.String), numbers.cast(nw.String))
+
     def key(self, kind: Kind) -> nw.Expr:
         """What is grouped by and looked up: the value itself, or the number of its bin."""
         return kind.computed_by(_Key(self))
@@ -84,6 +104,10 @@ class _Key:
     def lookup(self, values: Array, gap: int | None) -> nw.Expr:
         """The value itself."""
         return self.column.value
+
+    def climb(self, ancestry: Ancestry) -> nw.Expr:
+        """The value as text."""
+        return self.column.text
 
     def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> nw.Expr:
         """How many edges a number is above."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.hierarchies import Ancestry, Beginning
 from hebnb.engines.backends import Backend, Frame, backend_of
 from hebnb.engines.lazy_table import LazyColumn, refuse_strange
 from hebnb.errors import InputError
@@ -133,6 +134,7 @@ class _Joins:
 
     frame: Frame
     backend: Backend
+    known: dict[str, tuple[nw.Expr, nw.Expr]] = field(default_factory=dict)
 
     def kept(self, expression: nw.Expr, name: str) -> nw.Expr:
         """The expression as a column, so that it is computed once."""
@@ -146,6 +148,22 @@ class _Joins:
         data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
         self.frame = self.backend.joined(self.frame.with_columns(expression.alias(key)), data, key)
         return [nw.col(name).fill_null(0.0) for name in names]
+
+    def climbed(self, column: LazyColumn, ancestry: Ancestry) -> tuple[nw.Expr, nw.Expr]:
+        """A column as text, and the code of it or of its deepest known ancestor, from one; zero for what has none."""
+        if column.name not in self.known:
+            mark = f"tree{len(self.known)}"
+            text = self.kept(column.text, f"{_KEY}{mark}_text")
+            place = nw.lit(0.0)
+            ways = [(text, ancestry.codes), *((_beginning(text, way), codes) for way, codes in ancestry.above)]
+            for n, (expression, codes) in reversed(list(enumerate(ways))):
+                if codes:
+                    keys = np.array(list(codes), dtype=object)
+                    numbers = np.array(list(codes.values()), dtype=float)[:, np.newaxis] + 1
+                    (own,) = self.at(expression, keys, numbers, f"{mark}_{n}")
+                    place = nw.when(own > 0).then(own).otherwise(place)
+            self.known[column.name] = text, self.kept(place.cast(nw.Int64), f"{_CODE}{mark}")
+        return self.known[column.name]
 
 
 @dataclass(frozen=True)
@@ -185,6 +203,28 @@ class _Numbers:
                 found = [part + float(number) for part, number in zip(found, silent, strict=True)]
         pairs = zip(found, of_gap, strict=True)
         return [nw.when(is_gap).then(nw.lit(float(number))).otherwise(part) for part, number in pairs]
+
+    def climb(self, ancestry: Ancestry) -> list[nw.Expr]:
+        """By joins with the texts that are known, else with their ancestors; then with the numbers."""
+        of_gap, silent = self.parts[-1 if ancestry.gap is None else ancestry.gap], self.parts[-1]
+        text, place = self.joins.climbed(self.column, ancestry)
+        found = self.joins.at(place, np.arange(1, len(self.parts)), self.parts[:-1] - silent, self.mark)
+        return [
+            nw.when(text.is_null()).then(nw.lit(float(gap))).otherwise(part + float(number))
+            for part, gap, number in zip(found, of_gap, silent, strict=True)
+        ]
+
+
+def _beginning(text: nw.Expr, way: Beginning) -> nw.Expr:
+    """The first characters or parts of a text; null where it has no such parts."""
+    if way.separator is None:
+        return text.str.slice(0, way.number)
+    # As many separators at the end as make every part one that there is; they leave the first parts alone.
+    padded = nw.concat_str(text, nw.lit(way.separator * way.number))
+    parts = padded.str.split(way.separator)
+    gone = text.str.len_chars() - text.str.replace_all(way.separator, "", literal=True).str.len_chars()
+    first = nw.concat_str(*(parts.list.get(n) for n in range(way.number)), separator=way.separator)
+    return nw.when(gone >= way.number * len(way.separator)).then(first)
 
 
 def _matched(column: LazyColumn, values: Array) -> tuple[nw.Expr, Array] | None:

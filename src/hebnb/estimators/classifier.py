@@ -532,7 +532,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
 
     def _check_same_weighting(self, known: Learned) -> None:
-        if WEIGHTINGS[self.weighting].needs_rows and known.scores.combination.log_loss is None:
+        if self._learning().weighting.needs_rows and known.scores.combination.log_loss is None:
             raise InputError(
                 "The batches so far were learned without leave-one-out weights, and their rows are gone.",
                 f"Set weighting={self.weighting!r} before the first batch.",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
@@ -201,7 +202,7 @@ def _described(kind: Kind, name: str, arrays: dict[str, Array]) -> dict[str, Any
 def _parameter(value: Any) -> Any:
     if isinstance(value, Smoother):
         return _smoother(value)
-    return None if isinstance(value, np.random.RandomState) else to_json(value)
+    return None if isinstance(value, np.random.RandomState) else to_json(savable(value))
 
 
 def _smoother(rule: Smoother) -> dict[str, Any]:

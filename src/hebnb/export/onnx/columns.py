@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Column, Name
+from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.export.onnx.graph import ML, Graph, text_of, texts_of
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
@@ -44,7 +45,8 @@ class Port(Protocol):
 class Tokens:
     """Categories that are text or whole numbers, or known by their text, found by lookup.
 
-    What is not a category becomes a token of its own in a feed, lest it be taken for a gap.
+    What is not a category becomes a token of its own in a feed, lest it be taken for a gap; ``also`` are the codes of
+    further texts.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Tokens:
     gap: str | int
     unseen: str | int
     unit: str | None = None
+    also: Mapping[str, int] = field(default_factory=dict)
 
     def feed(self, column: Column, codes: IntArray) -> Array:
         """The token of every row."""
@@ -65,9 +68,10 @@ class Tokens:
     def codes(self, graph: Graph, values: str) -> str:
         """Look the tokens up."""
         silent = len(self.tokens) + (self.gap_code is not None)
-        found = [*range(len(self.tokens)), silent if self.gap_code is None else self.gap_code, silent]
+        of_gap = silent if self.gap_code is None else self.gap_code
+        found = [*range(len(self.tokens)), of_gap, silent, *self.also.values()]
         attributes: dict[str, Any] = {"values_int64s": found, "default_int64": silent}
-        attributes[f"keys_{self.kind}s"] = [*self.tokens, self.gap, self.unseen]
+        attributes[f"keys_{self.kind}s"] = [*self.tokens, self.gap, self.unseen, *self.also]
         return graph.apply("LabelEncoder", values, domain=ML, **attributes)
 
 
@@ -146,6 +150,21 @@ class _Ports:
         token = "" if "" not in texts else _free_text("<missing>", texts)
         return Tokens("string", texts, gap, token, _free_text("<unseen>", [*texts, token]))
 
+    def climb(self, ancestry: Ancestry) -> Port:
+        """Tokens for categories and for the nodes above them.
+
+        A graph has no way to cut a text, so it is the feed that finds the ancestor of a value which was not seen, and
+        gives its token. Texts whose ancestors are known beforehand are looked up in the graph too.
+        """
+        known = dict(zip(map(text_of, ancestry.codes), ancestry.codes.values(), strict=True))
+        taken, texts = set(known), []
+        for code, token in enumerate(map(text_of, ancestry.tokens)):
+            texts.append(token if known.get(token) == code else _free_text(token, taken))
+            taken.add(texts[-1])
+        also = {text: code for text, code in known.items() if texts[code] != text}
+        token = _free_text("" if "" not in taken else "<missing>", taken)
+        return Tokens("string", texts, ancestry.gap, token, _free_text("<unseen>", {*taken, token}), also=also)
+
 
 def port(name: Name, kind: Kind) -> Port:
     """How a feature's column enters the graph.
@@ -179,7 +198,7 @@ def input_names(names: Sequence[Name]) -> list[str]:
     return made
 
 
-def _free_text(text: str, taken: list[str]) -> str:
+def _free_text(text: str, taken: Collection[str]) -> str:
     while text in taken:
         text += "_"
     return text

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from hebnb.columns.hierarchies import Beginning
 from hebnb.engines.backends.duckdb import is_nan
 
 # Rows of constants a statement or a VALUES has at most; Snowflake takes 16,384.
@@ -58,6 +59,8 @@ class Dialect:
         Whether a table of constants is that, rather than VALUES.
     nul : bool
         Whether text can hold the character NUL.
+    part : str
+        The part of a text with a number, from one, between separators.
     """
 
     types: Mapping[str, str]
@@ -74,6 +77,7 @@ class Dialect:
     storage: str = ""
     array_of_structs: bool = False
     nul: bool = True
+    part: str = "SPLIT_PART({text}, {separator}, {number})"
 
     def name(self, name: str) -> str:
         """A name, quoted."""
@@ -112,6 +116,16 @@ class Dialect:
     def without_nan(self, expression: str) -> str:
         """An expression of numbers with NULL instead of NaN."""
         return self.null_if_nan.format(value=expression, double=self.types["double"])
+
+    def beginning(self, text: str, way: Beginning) -> str:
+        """The first characters or parts of a text; NULL where it has no such parts."""
+        if way.separator is None:
+            return f"SUBSTR({text}, 1, {way.number})"
+        separator = self.string(way.separator)
+        parts = [self.part.format(text=text, separator=separator, number=number) for number in range(1, way.number + 1)]
+        gone = f"LENGTH({text}) - LENGTH(REPLACE({text}, {separator}, ''))"
+        first = f" || {separator} || ".join(parts)
+        return f"CASE WHEN {gone} >= {way.number * len(way.separator)} THEN {first} END"
 
 
 def _iso_text(value: Any) -> str:
@@ -173,6 +187,7 @@ DIALECTS = {
         spread="* EXCEPT ({made})",
         null_if_nan="IF(IS_NAN({value}), NULL, {value})",  # here NaN is not equal to itself
         array_of_structs=True,
+        part="SPLIT({text}, {separator})[SAFE_ORDINAL({number})]",
     ),
     "snowflake": Dialect(
         _types(timestamp="TIMESTAMP_NTZ", instant="TIMESTAMP_TZ"),

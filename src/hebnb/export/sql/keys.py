@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +13,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Name
+from hebnb.columns.hierarchies import Ancestry, Beginning
 from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
 from hebnb.export.sql.dialect import Dialect
@@ -40,6 +41,8 @@ class Keys:
         The code of rows whose value is NULL; None where they have no code, or have it as a key.
     is_code : bool
         Whether the value is the code itself, as for bins.
+    above : tuple of (Beginning, mapping of key to code)
+        What the beginnings of a text are compared with, in this order, where it is no key itself.
     """
 
     kind: str
@@ -49,6 +52,7 @@ class Keys:
     gap: int | None
 
     is_code: bool = False
+    above: tuple[tuple[Beginning, Mapping[str, int]], ...] = ()
 
     @classmethod
     def of(cls, name: Name, kind: Kind, column: str, dialect: Dialect) -> Keys:
@@ -80,6 +84,21 @@ class _ColumnKeys:
         ]
         value = _value(self.column, kind, self.dialect)
         return Keys(kind, value, [code for code, _ in pairs], [key for _, key in pairs], gap)
+
+    def climb(self, ancestry: Ancestry) -> Keys:
+        """The value as text; of whole numbers, without the point that floats have."""
+        dialect, value = self.dialect, self.dialect.cast(self.column, "text")
+        if ancestry.of_numbers:
+            value = dialect.cast(dialect.without_nan(self.column), "text")
+            value = f"CASE WHEN {value} LIKE '%.0' THEN SUBSTR({value}, 1, LENGTH({value}) - 2) ELSE {value} END"
+        known = {text: code for text, code in ancestry.codes.items() if dialect.can_hold(text)}
+        above = [
+            (way, {text: code for text, code in codes.items() if dialect.can_hold(text)})
+            for way, codes in ancestry.above
+            if way.separator is None or dialect.can_hold(way.separator)
+        ]
+        kept = tuple((way, codes) for way, codes in above if codes)
+        return Keys("text", value, list(known.values()), list(known), ancestry.gap, above=kept)
 
     def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> Keys:
         """The number of the bin: that of the first edge which is not below the value."""

@@ -13,6 +13,7 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.export.sql.dialect import DIALECTS, LEAST_POWER, Query
 from hebnb.export.sql.estimates import add_scores_of_estimates
 from hebnb.export.sql.keys import Keys, kind_of
+from hebnb.export.sql.reading import add_read
 from hebnb.export.sql.sums import add_sums
 from hebnb.scores.lookups import TIE
 from hebnb.scores.score_tables import ScoreTables
@@ -97,11 +98,7 @@ def to_sql(
     labels = _label_constants(scores, query)
     # A class that is given no chance has no score: its logarithm would not be a number of SQL.
     possible = np.flatnonzero(np.isfinite(scores.log_prior)).tolist()
-    read = [query.carried(), *(f"{keys.value} AS {query.own(f'key_{f}')}" for f, keys in enumerate(columns))]
-    query.add_step(
-        "read", "SELECT {all}\nFROM {table} AS {rows}", all=",\n".join(read), table=_table_name(table, query)
-    )
-    made = [f"key_{f}" for f in range(len(columns))]
+    columns, made = add_read(query, columns, _table_name(table, query))
     if len(scores.parents):
         made += add_scores_of_estimates(query, scores, columns)
     else:
