@@ -175,7 +175,9 @@ class EvidenceModel:
             every = np.arange(self.features[f].size + 1)
             return every, self._placed([(f, every)])
         sizes = [int(own.max()) + 1 for own in finest.nodes]
-        keys = np.arange(int(np.prod(sizes))) if np.prod(sizes, dtype=float) <= MOST_CELLS else finest.keys
+        n_cells, n_levels = float(np.prod(sizes, dtype=float)), len(self.levels[t])
+        # A cell that does not occur says what the one above it says, if there is one.
+        keys = np.arange(int(n_cells)) if n_levels > 1 or n_cells <= MOST_CELLS else finest.keys
         codes = []
         for f, own, view in zip(finest.columns, np.unravel_index(keys, sizes), finest.nodes, strict=True):
             some_code = np.empty(int(view.max()) + 1, dtype=np.intp)
