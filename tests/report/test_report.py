@@ -5,6 +5,7 @@ import re
 import shutil
 import zlib
 from base64 import b64decode
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -565,6 +566,34 @@ def test_a_curve_shows_what_bins_add(open_page, comparison):
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+def test_smoothing_by_level_is_shown_as_shares(open_page, comparison):
+    """One strength would not tell about a tree: the finest may be as strong as can be, and say nothing."""
+    X, y = crossed()
+    model = EvidenceClassifier().fit(X, y)
+    page = open_page(page_of(model, X, y, comparison))
+    shares = [summary.shrinkage for summary in feature_summaries(model.score_tables_)]
+    shown = [text.strip() for text in page.locator("#smoothing .cell").all_text_contents()]
+    assert sorted(shown) == sorted(f"{100 * share:.0f} %" for line in shares for share in line)
+    assert page.locator("#smoothing svg").count() == 0
+
+
+def test_times_at_an_axis_do_not_overlap(open_page, comparison):
+    random = np.random.default_rng(0)
+    hours = random.integers(0, 9000, 800)
+    X = pd.DataFrame({"when": pd.Timestamp("2024-01-01") + pd.to_timedelta(hours, unit="h")})
+    X.loc[:30, "when"] = pd.NaT
+    y = np.where((hours > 4000) ^ (random.random(800) < 0.2), "late", "early").astype(object)
+    model = EvidenceClassifier().fit(X, y)
+    for width, most in ((360, 2), (1100, 4)):
+        page = open_page(page_of(model, X, y, comparison), viewport={"width": width, "height": 740})
+        page.locator("#matters summary").first.click()
+        page.locator("#matters polyline").first.wait_for()
+        ticks = [tick for tick in page.locator("#matters svg .tick").all() if "T" in tick.text_content()]
+        assert 1 <= len(ticks) <= most
+        boxes = [tick.bounding_box() for tick in (*ticks, page.locator("#matters svg .tick", has_text="missing"))]
+        assert all(a["x"] + a["width"] < b["x"] for a, b in pairwise(boxes))
+
+
 def test_crosses_of_three_are_listed_by_their_strongest_cells(open_page, comparison):
     random = np.random.default_rng(0)
     X = pd.DataFrame({name: random.choice(list("ab"), 2000) for name in "pqr"})
@@ -822,7 +851,6 @@ def test_what_is_too_much_for_a_page(monkeypatch):
     X, y = crossed()
     tables = EvidenceClassifier().fit(X, y).score_tables_
     crossed_cells = sum(table.n_cells for table in tables.tables[4:])
-    assert fits_page(tables)
     monkeypatch.setattr(explorer_module, "MOST_NUMBERS", 2 * crossed_cells)
     assert fits_page(tables)
     monkeypatch.setattr(explorer_module, "MOST_NUMBERS", 2 * crossed_cells - 1)

@@ -52,7 +52,7 @@ class Contents:
     curves_of : list of (int or None)
         Which column of the explorer to draw as a curve, in the order of ``features``.
     shared_strength : bool
-        Whether the prior is as strong for all classes.
+        Whether all classes share the strengths of the prior, which differ by level: no single number tells them.
     crosses : list of CrossSummary
         Those that say most.
     n_crosses : int

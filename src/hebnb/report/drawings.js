@@ -17,7 +17,8 @@ const drawings = (() => {
   };
   const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
   const within = (number, low, high) => Math.min(Math.max(number, low), high);
-  const cut = (label, most) => label.length > most ? `${label.slice(0, most - 1)}…` : label;
+  // Names often begin alike, so what is too long loses its middle.
+  const cut = (label, most) => label.length > most ? `${label.slice(0, Math.ceil((most - 1) / 2))}…${label.slice(-Math.max(Math.floor((most - 1) / 2), 1))}` : label;
   const bdi = (content) => html("bdi", {}, content);
   const key = (name, content) => html("span", {}, html("i", { class: name }), content);
 
@@ -54,7 +55,7 @@ const drawings = (() => {
     const [down, across] = sides, width = within(figure.clientWidth, 240, 760), letter = 6.2;
     const room = Math.max(...down.map((label) => label.length)) * letter + 8, left = within(room, 30, 0.34 * width);
     const wide = (width - left - 2) / across.length, high = within(900 / down.length, 9, 18), w = Math.min(wide, 44);
-    const longest = Math.max(...across.map((label) => label.length)), top = within(longest * letter, 14, 96) + 6;
+    const longest = Math.max(...across.map((label) => label.length)), top = within(longest * letter, 14, 112) + 6;
     const height = top + high * down.length + 2;
     const numbers = down.map((_, y) => across.map((_, x) => rows(y, x) ? value(y, x) : null));
     const most = Math.max(1e-9, ...numbers.flat().map((number) => Math.abs(number ?? 0)));
@@ -123,9 +124,13 @@ const drawings = (() => {
       parts.push(svg("polyline", { class: "after", points: `${edge(v)},${at(numbers[v])} ${end(v)},${at(numbers[v])}` }));
       parts.push(svg("text", { class: "tick", x: (edge(v) + end(v)) / 2, y: base + 15, "text-anchor": "middle" }, "missing"));
     }
+    let taken = 0;
     for (const [place, label] of ticks) {
-      parts.push(svg("line", { class: "grid", x1: edge(0) + w * place, x2: edge(0) + w * place, y1: base, y2: base + 4 }));
-      parts.push(svg("text", { class: "tick", x: edge(0) + w * place, y: base + 15, "text-anchor": "middle" }, label));
+      const x = left + w * place, half = label.length * 3.1;
+      if (x - half < taken || x + half > width - gaps * 72) continue;  // there is no room for it
+      taken = x + half + 8;
+      parts.push(svg("line", { class: "grid", x1: x, x2: x, y1: base, y2: base + 4 }));
+      parts.push(svg("text", { class: "tick", x, y: base + 15, "text-anchor": "middle" }, label));
     }
     show(figure, {
       label: `What ${name} adds to the log-odds of ${subject}, and how many rows have it`, width, height, parts,

@@ -51,7 +51,7 @@ def render(contents: Contents) -> str:
         shown=shown,
         others=sum(share for c, (_, share) in enumerate(contents.classes) if c not in shown),
         heat=heat,
-        scatter=_scatter(heat, contents.shared_strength),
+        scatter=_scatter(heat),
         style=Markup(_file("page.css")),
         script=Markup(script),
         # The only script that may run is the one that came with the package, whatever else gets onto the page.
@@ -123,15 +123,12 @@ def _heat(contents: Contents, shown: list[int]) -> dict[str, Any]:
     }
 
 
-def _scatter(heat: dict[str, Any], shared: bool) -> dict[str, Any]:
-    """Concentration against number of categories, both in powers of ten, placed in the unit square.
-
-    Where all classes share it, there is one point for a feature.
-    """
+def _scatter(heat: dict[str, Any]) -> dict[str, Any]:
+    """Concentration against number of categories, both in powers of ten, placed in the unit square."""
     points = [
         (feature, c, math.log10(max(feature["categories"], 1)), math.log10(max(m, 1e-9)))
         for feature in heat["features"]
-        for c, (m, _) in enumerate(feature["cells"][: 1 if shared else None])
+        for c, (m, _) in enumerate(feature["cells"])
     ]
     right = max(1, math.ceil(max(x for *_, x, _ in points)))
     bottom, top = math.floor(min(y for *_, y in points)), math.ceil(max(y for *_, y in points))
@@ -144,10 +141,9 @@ def _scatter(heat: dict[str, Any], shared: bool) -> dict[str, Any]:
                 "x": x / right,
                 "y": (y - bottom) / (top - bottom),
                 "hue": min(c, _HUES - 1),
-                "title": f"{visible(str(feature['name']), 60)}{'' if shared else ', ' + heat['classes'][c]}: "
-                f"{10**y:,.3g} rows",
+                "title": f"{visible(str(feature['name']), 60)}, {heat['classes'][c]}: {10**y:,.3g} rows",
             }
             for feature, c, x, y in points
         ],
-        "legend": [] if shared else [(c, label) for c, label in enumerate(heat["classes"][:_HUES])],
+        "legend": [(c, label) for c, label in enumerate(heat["classes"][:_HUES])],
     }
