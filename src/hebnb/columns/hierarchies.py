@@ -182,8 +182,8 @@ class Separated:
         return 0
 
     def beginnings(self, known: Iterable[str]) -> list[tuple[Beginning, list[str]]]:
-        """Of every number of parts, the most first."""
-        by_parts = _grouped(known, lambda text: text.count(self.separator) + 1)
+        """Of every number of parts, the most first; nothing is above a text only because it begins with a separator."""
+        by_parts = _grouped(filter(None, known), lambda text: text.count(self.separator) + 1)
         return [(Beginning(n, self.separator), by_parts[n]) for n in sorted(by_parts, reverse=True)]
 
     def mapped(self) -> Iterable[str]:
