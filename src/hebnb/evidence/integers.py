@@ -13,11 +13,13 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, compact, dense
-from hebnb.evidence.search import SampledRows, column_gain
+from hebnb.evidence.search import SampledRows, column_gains
 from hebnb.foundation.arrays import FloatArray, IntArray
 
 # With fewer values than this, integers are names: a tree over them would have little to share.
 _FEWEST_VALUES = 12
+# By how many standard errors numbers have to tell more than names, which crosses tell apart without limit.
+_ERRORS = 2.0
 
 
 def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
@@ -33,7 +35,8 @@ def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
         codes = list(rows.codes)
         codes[f] = _places(kind, tree)[codes[f]]
         features = (*rows.features[:f], tree, *rows.features[f + 1 :])
-        if column_gain(replace(rows, features=features, codes=tuple(codes)), f) > column_gain(rows, f):
+        more = column_gains(replace(rows, features=features, codes=tuple(codes)), f) - column_gains(rows, f)
+        if rows.weights @ more > _ERRORS * np.sqrt(rows.weights @ more**2):
             found[f] = tree
     return found
 

@@ -244,10 +244,10 @@ def _parts(stage: Stage, columns: tuple[int, ...]) -> list[tuple[int, Path]]:
     return parts
 
 
-def column_gain(rows: SampledRows, f: int) -> float:
-    """How much more likely left-out rows are with a column than without any, in nats."""
+def column_gains(rows: SampledRows, f: int) -> FloatArray:
+    """How much more likely each left-out row is with a column than without any, in nats."""
     _, path = _column(rows, f)
-    return _gain(rows, path[-1], path[-1].evidence)[0]
+    return path[-1].evidence[rows.labels, path[-1].of_row]
 
 
 def _gain(rows: SampledRows, level: Level, evidence: FloatArray) -> tuple[float, float]:
