@@ -268,7 +268,7 @@ def test_what_is_learned_scores_as_the_formulas_say(missing, n_classes, kind):
 def test_integers_that_are_numbers():
     rng = np.random.default_rng(0)
     X, y = table(3, 120, 2)
-    X["one"] = (10 * (y == "x") + rng.normal(20, 8, size=len(y))).astype(int)
+    X["one"] = (400 * (y == "x") + rng.normal(2000, 200, size=len(y))).astype(int)
     model = EvidenceClassifier().fit(X, y)
     assert "one" in model.bin_edges_
     X["one"] = X["one"].astype(object)
