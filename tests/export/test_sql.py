@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 from conftest import examples
-from hebnb import AODE, KDB, TAN, Additive, InputError, NaiveBayes, ParameterError
+from hebnb import AODE, KDB, TAN, Additive, EvidenceClassifier, InputError, NaiveBayes, ParameterError
 from hebnb.export.sql.dialect import DIALECTS
 from hebnb.export.sql.query import to_sql
 
@@ -607,3 +607,28 @@ class TestArguments:
         monkeypatch.setattr("hebnb.export.sql.query._MOST_NUMBERS", 3)
         with pytest.raises(InputError, match="max_categories"):
             to_sql(NaiveBayes().fit([["a", "b"], ["c", "d"]], [0, 1]))
+
+
+class TestTrees:
+    """Trees of categories: texts are cut in the database."""
+
+    @pytest.mark.parametrize("create", [False, True])
+    def test_ancestors_are_found(self, database, create):
+        rng = np.random.default_rng(3)
+        parts = ["a", "b", "a:", ":b", "é∞", "😀", "'", '"', "\\", "%", "x\ny", "${x}", ""]
+        path = ["::".join(rng.choice(parts, rng.integers(1, 5))) for _ in range(300)]
+        columns = {
+            "path": ("text", [None if rng.random() < 0.05 else text for text in path]),
+            "url": ("text", ["/".join(rng.choice(list("abc"), rng.integers(1, 5))) for _ in range(300)]),
+            "code": ("text", ["".join(rng.choice(["é", "😀", "a", "'"], rng.integers(1, 5))) for _ in range(300)]),
+            "zip": ("integer", [None if rng.random() < 0.1 else int(k) for k in rng.integers(1000, 1400, 300)]),
+            "pet": ("text", rng.choice(["pug", "cat", "oak"], 300).tolist()),
+        }
+        known = {name: (kind, values[:200]) for name, (kind, values) in columns.items()}
+        new = {name: (kind, values[100:]) for name, (kind, values) in columns.items()}
+        new["pet"] = ("text", rng.choice(["pug", "dog", "animal", "rock"], 200).tolist())
+        pets = {"pug": "dog", "dog": "animal", "cat": "animal", "oak": "plant"}
+        hierarchies = {"path": "::", "url": "/", "code": [1, 2, 3], "zip": [2, 3], "pet": pets}
+        y = [int((text or "")[:1] == "a") ^ int(rng.random() < 0.2) for text in known["path"][1]]
+        model = EvidenceClassifier(hierarchies=hierarchies).fit(as_pandas(known), y)
+        check(database, model, new, create=create)

@@ -21,6 +21,7 @@ from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.export.sql.dialect import DIALECTS
+from hebnb.export.sql.scorecard import scorecard_to_sql
 from hebnb.smoothing.posterior import class_log_prior
 
 PETS = {"beagle": "dog", "pug": "dog", "dog": "animal", "cat": "animal", "newt": "animal", "oak": "plant"}
@@ -239,6 +240,15 @@ def test_sql(fitted):
     floats = numbered.assign(zip=numbered["zip"].astype(float))
     connection.register("floats", floats)
     assert_allclose(arranged(connection.sql(to_sql(model, table="floats")).df(), rows), proba, atol=1e-12)
+
+
+def test_scorecards_in_sql(fitted):
+    model, rows, _ = fitted
+    card = model.scorecard(label=1)
+    numbered = rows.assign(number=np.arange(len(rows)))
+    connection = duckdb.connect().register("numbered", numbered)
+    found = connection.sql(scorecard_to_sql(card, table="numbered")).df().sort_values("number")
+    assert_allclose(found["score"], card.score(rows), atol=1e-9)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

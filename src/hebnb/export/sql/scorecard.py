@@ -11,6 +11,7 @@ from hebnb import errors
 from hebnb.explain.scorecard import Scorecard
 from hebnb.export.sql.dialect import DIALECTS, Query
 from hebnb.export.sql.query import _columns, _table_name
+from hebnb.export.sql.reading import add_read
 from hebnb.export.sql.sums import add_sums
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.scores.combination import Combination
@@ -49,12 +50,7 @@ def scorecard_to_sql(card: Scorecard, dialect: str = "duckdb", *, table: str = "
     if dialect not in DIALECTS:
         raise errors.unknown_name("dialect", dialect, list(DIALECTS))
     query, scores = Query(DIALECTS[dialect], "hebnb_"), _in_points(card)
-    columns = _columns(scores, query, dialect)
-    made = [f"key_{f}" for f in range(len(columns))]
-    read = [query.carried(), *(f"{keys.value} AS {query.own(key)}" for key, keys in zip(made, columns, strict=True))]
-    query.add_step(
-        "read", "SELECT {all}\nFROM {table} AS {rows}", all=",\n".join(read), table=_table_name(table, query)
-    )
+    columns, made = add_read(query, _columns(scores, query, dialect), _table_name(table, query))
     made += add_sums(query, scores, columns, [0])
     select = query.write(
         "SELECT {kept},\n{score_0} AS {score}\nFROM {scores}",
