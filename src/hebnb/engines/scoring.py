@@ -11,9 +11,9 @@ import numpy as np
 from hebnb import errors
 from hebnb.columns.hierarchies import Ancestry, Beginning
 from hebnb.engines.backends import Backend, Frame, backend_of
-from hebnb.engines.lazy_table import LazyColumn, refuse_strange
+from hebnb.engines.lazy_table import LazyColumn, refuse_strange, stairs
 from hebnb.errors import InputError
-from hebnb.foundation.arrays import Array, FloatArray
+from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.scores.lookups import TIE
 from hebnb.scores.score_tables import ScoreTables
 
@@ -87,27 +87,62 @@ def with_scores(frame: Frame, backend: Backend, model: ScoreTables) -> Frame:
         refuse_strange(name, schema[name])
         lazy.append(LazyColumn(name, schema[name], backend.nan_is_text))
     joins = _Joins(frame, backend)
-    views: dict[tuple[int, bytes], nw.Expr] = {}
-    for t, (table, weight) in enumerate(zip(model.tables, model.combination.table_weights.tolist(), strict=True)):
-        keys, numbers = table.lines()
-        if len(table.columns) == 1:
-            (f,) = table.columns
-            found = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], weight * numbers, f"{f}"))
-        else:
-            line = nw.lit(0)
-            for f, view in zip(table.columns, table.views, strict=True):
-                seen = f, view.tobytes()
-                if seen not in views:
-                    mark = f"{f}_{len(views)}"
-                    by_code = view.astype(float)[:, np.newaxis]
-                    (code,) = vocabulary.features[f].computed_by(_Numbers(joins, lazy[f], by_code, f"code{mark}"))
-                    views[seen] = joins.kept(code.cast(nw.Int64), f"{_CODE}{mark}")
-                line = line * (int(view.max()) + 1) + views[seen]
-            found = joins.at(line, keys, weight * numbers, f"table{t}")
-        scores = [score + part for score, part in zip(scores, found, strict=True)]
+    singles, together = model.tables[: len(lazy)], model.tables[len(lazy) :]
+    by_code = bool(together) or any(len(table.columns) > 1 for table in singles)
+    found = _by_code(joins, model, lazy) if by_code else _by_value(joins, model, lazy)
+    for parts in found:
+        scores = [score + part for score, part in zip(scores, parts, strict=True)]
     made = [score.alias(f"{_SCORE}{c}") for c, score in enumerate(scores)]
     scored = joins.frame.with_columns(*made)
     return scored.select(*columns, *(f"{_SCORE}{c}" for c in range(model.n_classes)))
+
+
+def _by_value(joins: _Joins, model: ScoreTables, columns: list[LazyColumn]) -> list[list[nw.Expr]]:
+    """What every table adds to every class, by the value of its only column."""
+    found = []
+    parts = zip(model.tables, model.counts.vocabulary.features, model.combination.table_weights.tolist(), strict=True)
+    for f, (table, kind, weight) in enumerate(parts):
+        _, numbers = table.lines()
+        found.append(kind.computed_by(_Numbers(joins, columns[f], weight * numbers, f"{f}")))
+    return found
+
+
+def _by_code(joins: _Joins, model: ScoreTables, columns: list[LazyColumn]) -> list[list[nw.Expr]]:
+    """What every table adds to every class, by one number for the codes of its columns, as the table sees them.
+
+    All numbers are columns before the first join: engines look at a query anew whenever something is added to it.
+    """
+    codes = {}
+    for f, kind in enumerate(model.counts.vocabulary.features):
+        every = np.arange(kind.size + 1, dtype=float)[:, np.newaxis]
+        (codes[f],) = kind.computed_by(_Numbers(joins, columns[f], every, f"code{f}"))
+    joins.add({f"{_CODE}{f}": code.cast(nw.Int64) for f, code in codes.items()})
+    views: dict[tuple[int, bytes], str] = {}
+    made: dict[str, nw.Expr] = {}
+    for table in model.tables:
+        for f, view in zip(table.columns, table.views, strict=True):
+            if (f, view.tobytes()) not in views:
+                views[f, view.tobytes()] = name = f"{_CODE}{f}_{len(views)}"
+                made[name] = _viewed(nw.col(f"{_CODE}{f}"), view)
+    joins.add(made)
+    lines = {}
+    for t, table in enumerate(model.tables):
+        line = nw.lit(0)
+        for f, view in zip(table.columns, table.views, strict=True):
+            line = line * (int(view.max()) + 1) + nw.col(views[f, view.tobytes()])
+        lines[f"{_KEY}table{t}"] = line
+    joins.add(lines)
+    weights = model.combination.table_weights.tolist()
+    lookups = [(f"table{t}", table.lines()[0], weights[t] * table.lines()[1]) for t, table in enumerate(model.tables)]
+    return joins.found_in_all(lookups)
+
+
+def _viewed(code: nw.Expr, view: IntArray) -> nw.Expr:
+    """A code as a table sees it."""
+    if np.array_equal(view, np.arange(len(view))):
+        return code
+    starts = np.flatnonzero(np.diff(view)) + 1
+    return stairs(code, (starts - 0.5).astype(float), view[np.append(0, starts)])
 
 
 def _refuse_large(model: ScoreTables) -> None:
@@ -141,13 +176,27 @@ class _Joins:
         self.frame = self.frame.with_columns(expression.alias(name))
         return nw.col(name)
 
+    def add(self, expressions: dict[str, nw.Expr]) -> None:
+        """The expressions as columns, all at once."""
+        if expressions:
+            self.frame = self.frame.with_columns(*(expression.alias(name) for name, expression in expressions.items()))
+
     def at(self, expression: nw.Expr, keys: Array, parts: FloatArray, mark: str) -> list[nw.Expr]:
         """What is found at the keys that the expression gives, zero where there is none."""
-        key = f"{_KEY}{mark}"
-        names = [f"{_PART}{mark}_{c}" for c in range(parts.shape[1])]
-        data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
-        self.frame = self.backend.joined(self.frame.with_columns(expression.alias(key)), data, key)
-        return [nw.col(name).fill_null(0.0) for name in names]
+        self.add({f"{_KEY}{mark}": expression})
+        return self.found(keys, parts, mark)
+
+    def found(self, keys: Array, parts: FloatArray, mark: str) -> list[nw.Expr]:
+        """What is found at the keys in the column of that mark, zero where there is none."""
+        key, data, found = _lookup(mark, keys, parts)
+        self.frame = self.backend.joined(self.frame, data, key)
+        return found
+
+    def found_in_all(self, lookups: list[tuple[str, IntArray, FloatArray]]) -> list[list[nw.Expr]]:
+        """The same for many columns of whole numbers."""
+        made = [_lookup(mark, keys, parts) for mark, keys, parts in lookups]
+        self.frame = self.backend.joined_with_all(self.frame, [(key, data) for key, data, _ in made])
+        return [found for _, _, found in made]
 
     def climbed(self, column: LazyColumn, ancestry: Ancestry) -> tuple[nw.Expr, nw.Expr]:
         """A column as text, and the code of it or of its deepest known ancestor, from one; zero for what has none."""
@@ -166,6 +215,14 @@ class _Joins:
         return self.known[column.name]
 
 
+def _lookup(mark: str, keys: Array, parts: FloatArray) -> tuple[str, dict[str, Any], list[nw.Expr]]:
+    """A column of keys, a table with numbers for them, and the numbers that a join finds."""
+    key = f"{_KEY}{mark}"
+    names = [f"{_PART}{mark}_{c}" for c in range(parts.shape[1])]
+    data: dict[str, Any] = {key: keys} | {name: parts[: len(keys), c] for c, name in enumerate(names)}
+    return key, data, [nw.col(name).fill_null(0.0) for name in names]
+
+
 @dataclass(frozen=True)
 class _Numbers:
     """The numbers of a row's value, by code: one expression for every column of ``parts``, of shape (K + 1, …)."""
@@ -176,16 +233,13 @@ class _Numbers:
     mark: str
 
     def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[nw.Expr]:
-        """The first bin's, plus a step at every edge."""
+        """That of the bin, which a few comparisons find."""
         numbers = self.column.numbers
         of_gap = self.parts[-1 if gap is None else gap]
-        found = []
-        for n, own in enumerate(self.parts.T):
-            stairs = nw.lit(float(own[0]))
-            for edge, step in zip(edges, np.diff(own[: len(edges) + 1]), strict=True):
-                stairs = stairs + (numbers > float(edge)).cast(nw.Float64) * float(step)
-            found.append(nw.when(numbers.is_null()).then(nw.lit(float(of_gap[n]))).otherwise(stairs))
-        return found
+        return [
+            nw.when(numbers.is_null()).then(nw.lit(float(of_gap[n]))).otherwise(stairs(numbers, edges, own))
+            for n, own in enumerate(self.parts.T)
+        ]
 
     def lookup(self, values: Array, gap: int | None) -> list[nw.Expr]:
         """By a join; null, which joins nothing, is a gap."""

@@ -62,6 +62,12 @@ class Backend:
         """A left join with a small table on one column; rows keep their order where they have one."""
         raise NotImplementedError
 
+    def joined_with_all(self, frame: Frame, lookups: Sequence[tuple[str, dict[str, Any]]]) -> Frame:
+        """Left joins with many small tables, each on a column of whole numbers of its own."""
+        for key, data in lookups:
+            frame = self.joined(frame, data, key)
+        return frame
+
     def predictions(self, frame: Any, columns: list[str], names: list[str], kind: Array, predict: Any) -> Any | None:
         """The table with predictions by ``predict``, if the engine can run it where rows are; None if it cannot.
 

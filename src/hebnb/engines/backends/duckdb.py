@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
+import numpy as np
 
 from hebnb.engines.backends.base import Backend, Frame, as_lists
+
+# Tables that a query is joined with at a time.
+_JOINED = 16
 
 
 def is_nan(expression: str) -> str:
@@ -33,4 +38,30 @@ class DuckDB(Backend):
         match = f'hebnb__rows."{key}" = hebnb__lookup."{key}"'
         query = f"SELECT hebnb__rows.*, {parts} FROM hebnb__rows LEFT JOIN hebnb__lookup ON {match}"
         found: Frame = nw.from_native(frame.to_native().query("hebnb__rows", query))
+        return found
+
+    def joined_with_all(self, frame: Frame, lookups: Sequence[tuple[str, dict[str, Any]]]) -> Frame:
+        """Some at a time, all in one Arrow table: DuckDB looks at the whole query anew whenever something is added."""
+        import pyarrow as pa
+
+        native = frame.to_native()
+        for start in range(0, len(lookups), _JOINED):
+            group = lookups[start : start + _JOINED]
+            n_parts = len(group[0][1]) - 1
+            columns: list[list[Any]] = [[] for _ in range(n_parts + 2)]
+            select, joins = [], []
+            for number, (key, data) in enumerate(group):
+                names = [name for name in data if name != key]
+                whole = np.full(len(data[key]), number), data[key], *(data[name] for name in names)
+                for column, own in zip(columns, whole, strict=True):
+                    column.append(own)
+                select += [f'l{number}.part{c} AS "{name}"' for c, name in enumerate(names)]
+                rows = f"(SELECT * FROM hebnb__lookup WHERE number = {number})"
+                joins.append(f'LEFT JOIN {rows} AS l{number} ON hebnb__rows."{key}" = l{number}.key')
+            titles = ["number", "key", *(f"part{c}" for c in range(n_parts))]
+            arrays = [np.concatenate(column) for column in columns]
+            hebnb__lookup = pa.table(dict(zip(titles, arrays, strict=True)))  # noqa: F841
+            query = f"SELECT hebnb__rows.*, {', '.join(select)} FROM hebnb__rows {' '.join(joins)}"
+            native = native.query("hebnb__rows", query)
+        found: Frame = nw.from_native(native)
         return found
