@@ -40,6 +40,10 @@ def to_onnx(model: CategoricalClassifier) -> onnx.ModelProto:
     fit they say nothing, and neither do values that were not seen. The property ``hebnb`` of the model tells all
     this as JSON, column by column.
 
+    A column with a hierarchy is text, also where its values are whole numbers. ONNX cannot cut a text, so it is
+    ``onnx_inputs`` that finds the ancestor of a value which was not seen, and feeds its token, ``"10… (others)"``; only
+    the names of a dict or a table of parents are known to the graph itself.
+
     A column called ``label``, ``probabilities`` or nothing at all gets an underscore in front.
 
     Parameters
