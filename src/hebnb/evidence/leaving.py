@@ -73,7 +73,8 @@ def bucket(rows: FloatArray) -> IntArray:
     >>> bucket(np.array([0.0, 1.0, 2.0, 3.0, 4.0, 1000.0]))
     array([0, 0, 1, 1, 2, 9])
     """
-    return np.frexp(np.maximum(rows, 1.0))[1].astype(np.intp) - 1
+    # Weights that add up to a power of two may miss it by a rounding, in whatever order they are added.
+    return np.frexp(np.maximum(rows, 1.0) * (1 + _DUST))[1].astype(np.intp) - 1
 
 
 def by_bucket(count: FloatArray) -> FloatArray:

@@ -189,7 +189,8 @@ def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choic
     columns, paths = tuple(own for own, _ in singles), tuple(path for _, path in singles)
     weighed = _weighed(rows, Stage(columns, paths, (), np.ones(len(paths)), np.zeros(rows.n_classes)), None)
     for order in range(2, min(max_order, len(paths)) + 1):
-        kept = _kept(_candidates(rows, weighed.stage, gains, order), max_crosses // (max_order - 1))
+        room = min(-(-max_crosses // (max_order - 1)), max_crosses - len(weighed.stage.crosses))
+        kept = _kept(_candidates(rows, weighed.stage, gains, order), room) if room else ()
         if kept:
             stage = replace(weighed.stage, orders=(*weighed.stage.orders, kept))
             weighed = _weighed(rows, stage, weighed.pool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -49,7 +49,9 @@ class Evidence(Structure):
     def count(self, rows: EncodedRows, known: Counts | None) -> EvidenceCounts:
         """Single columns, and the cells of crosses."""
         if isinstance(known, EvidenceCounts):
-            return EvidenceCounts.of_rows(rows, known.choice.widened(known.classes, known.classes | rows.classes))
+            classes = known.classes | rows.classes
+            widened = replace(rows, classes=classes, labels=rows.classes.codes_in(classes)[rows.labels])
+            return EvidenceCounts.of_rows(widened, known.choice.widened(known.classes, classes))
         random = self._random()
         sample = Sample.of(rows, random).thinned(MOST_ROWS)
         trees = as_numbers(sample, self._kept(rows.vocabulary.names))
@@ -305,7 +307,17 @@ class EvidenceClassifier(CategoricalClassifier):
             digits=digits,
         )
 
-    def _choice(self, attribute: str) -> Any:
+    @property
+    def feature_weights_(self) -> FloatArray:
+        """How much the evidence of each column counts."""
+        return self._choice("feature_weights_").weights[: len(self._fitted("feature_weights_").counts.tables)]
+
+    @property
+    def prior_mean_(self) -> list[FloatArray]:
+        """Not here: probabilities are those of classes, and what they are shrunk towards depends on the cell."""
+        raise AttributeError("EvidenceClassifier has no prior_mean_: it learns the class given the cell.")
+
+    def _choice(self, attribute: str) -> Choice:
         counts = self._fitted(attribute).counts
         assert isinstance(counts, EvidenceCounts)
         return counts.choice

@@ -32,6 +32,8 @@ _MOST_STEPS = 50
 _SMALL_GAIN = 1e-6
 # Scores whose curvature is computed at a time: few enough to stay in the processor's cache.
 _BLOCK_SCORES = 1 << 17
+# Of a product with itself BLAS computes half, which is worth the square roots from so many components on.
+_MANY_COMPONENTS = 64
 
 
 @dataclass(frozen=True)
@@ -159,14 +161,17 @@ class Likelihood:
         d, weights = self.n_components, self.weights[rows]
         gradient = self._gradients(proba, rows) @ weights
         scores = self.scores[:, :, rows]
+        shares = scores * (proba[1:] * weights)
         weighted = proba * weights
-        roots = (scores * np.sqrt(weighted[1:])).reshape(d, -1)  # of a product with itself BLAS computes half
         mean = np.einsum("dcs,cs->ds", scores, proba[1:])
-        of_mean = mean * np.sqrt(weights)
         hessian = np.empty((len(gradient), len(gradient)))
-        hessian[:d, :d] = roots @ roots.T - of_mean @ of_mean.T
+        if d < _MANY_COMPONENTS:
+            hessian[:d, :d] = shares.reshape(d, -1) @ scores.reshape(d, -1).T - (mean * weights) @ mean.T
+        else:
+            roots, of_mean = (scores * np.sqrt(weighted[1:])).reshape(d, -1), mean * np.sqrt(weights)
+            hessian[:d, :d] = roots @ roots.T - of_mean @ of_mean.T
         cross = -mean @ weighted.T
-        cross[:, 1:] += np.einsum("dcs,cs->dc", scores, weighted[1:])
+        cross[:, 1:] += shares.sum(axis=2)
         hessian[:d, d:], hessian[d:, :d] = cross, cross.T
         hessian[d:, d:] = np.diag(weighted.sum(axis=1)) - weighted @ proba.T
         return gradient, hessian
