@@ -29,6 +29,7 @@ from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
 import hebnb
+from hebnb.datasets import load_flights
 from hebnb.errors import InputError
 from hebnb.metrics import brier_score_macro, expected_calibration_error
 from hebnb.study.protocol import Prepared, Settings, prepare
@@ -65,19 +66,12 @@ class Fold:
     @property
     def categorical(self) -> list[str]:
         """Columns of categories."""
-        return [name for name in self.train.columns if self.train[name].dtype.kind != "f"]
+        return [name for name in self.train.columns if self.train[name].dtype.kind not in "fi"]
 
 
 def load(dataset: Dataset) -> Prepared:
-    if dataset.openml_id:
-        return prepare(dataset, Folder(Path(os.environ["HEBNB_DATA"])).load(dataset), SETTINGS)
-    # The paper does not say what the flights' columns are, so they are what they look like: text, or numbers.
-    raw = Bundled().load(dataset)
-    columns = [
-        raw.X[name].to_numpy(dtype=float) if raw.X[name].dtype.kind in "if" else raw.X[name].factorize()[0]
-        for name in raw.X.columns
-    ]
-    return Prepared(dataset.name, raw.fingerprint, columns, raw.y.factorize(sort=True)[0])
+    source = Folder(Path(os.environ["HEBNB_DATA"])) if dataset.openml_id else Bundled()
+    return prepare(dataset, source.load(dataset), SETTINGS)
 
 
 def as_table(columns: Sequence[np.ndarray]) -> pd.DataFrame:
@@ -91,7 +85,10 @@ def _as_text(codes: np.ndarray) -> np.ndarray:
 
 
 def fold_of(prepared: Prepared, fold: int) -> Fold:
-    X, y = as_table(prepared.columns), prepared.labels
+    # The paper does not say what the columns of the flights are, so they are as people have them: text and integers.
+    is_flights = prepared.name == "flights"
+    X = load_flights(backend="pandas")[0] if is_flights else as_table(prepared.columns)
+    y = prepared.labels
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # some classes have fewer rows than there are folds
         train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=42).split(y, y))[fold]

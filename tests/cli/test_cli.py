@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
 import hebnb
-from hebnb import AODE, NaiveBayes, load, save
+from hebnb import AODE, EvidenceClassifier, NaiveBayes, load, save
 from hebnb.cli.app import app
 from hebnb.datasets import load_flights
 from models import HOSTILE
@@ -61,8 +61,8 @@ def model_file(csv_file):
 
 def test_fit_learns_what_python_learns(csv_file, flights):
     said = run("fit", csv_file, "-t", "arrival", "-o", "m.skops").stderr
-    assert "10 columns of 3,000 rows with NB+loo" in said
-    model = NaiveBayes(weighting="loo").fit(flights.drop(columns="arrival"), flights["arrival"])
+    assert "10 columns of 3,000 rows with Evidence" in said
+    model = EvidenceClassifier().fit(flights.drop(columns="arrival"), flights["arrival"])
     X = flights.drop(columns="arrival").head(50)
     assert_allclose(load("m.skops").predict_proba(pa.Table.from_pandas(X)), model.predict_proba(X), atol=1e-12)
 
@@ -150,7 +150,7 @@ def test_options_of_fit(flights):
     flights.assign(zip="007", w=2, x=np.arange(3000) / 7).to_csv("t.csv", index=False)
     said = run(
         "fit", "t.csv", "-t", "arrival", "--drop", "flight", "--categorical", "zip", "--numeric", "distance",
-        "--bins", "4", "--weight", "w", "--max-categories", "50", "--json",
+        "--bins", "4", "-m", "NB+loo", "--weight", "w", "--max-categories", "50", "--json",
     )  # fmt: skip
     model = load("model.skops")
     assert "flight" not in model.feature_names_in_
@@ -478,7 +478,29 @@ def test_explain_complains(model_file, csv_file):
     run("explain", model_file, csv_file, "-r", "-1", code=2)
 
 
-def test_inspect(model_file):
+def test_inspect_of_evidence(model_file):
+    text = run("inspect", model_file).stdout
+    assert "EvidenceClassifier()" in text
+    model = load(model_file)
+    found = json.loads(run("inspect", model_file, "--json").stdout)
+    assert [own["columns"].split(" × ") for own in found["crosses"]] == [list(own) for own in model.crosses_]
+    assert "crosses of columns" in text
+
+
+def test_explain_adds_up_what_it_does_not_show(model_file, csv_file):
+    text = run("explain", model_file, csv_file, "-r", "3").stdout
+    found = json.loads(run("explain", model_file, csv_file, "-r", "3", "--json").stdout)
+    n_others = len(found["evidence"]) - 20
+    assert (f"{n_others} others" in text) == (n_others > 0)
+
+
+def test_bins_are_refused_where_there_are_none(csv_file):
+    assert "has no number of bins" in run("fit", csv_file, "-t", "arrival", "--bins", "4", code=2).stderr
+
+
+def test_inspect(csv_file):
+    model_file = "nb.skops"
+    run("fit", csv_file, "-t", "arrival", "-m", "NB+loo", "-o", model_file)
     text = run("inspect", model_file).stdout
     assert "NaiveBayes(weighting='loo')" in text
     assert "tailnum" in text

@@ -113,9 +113,9 @@ def visible_lines(text: str, most: int | None = None) -> str:
     return "\n".join(visible(line, most) for line in text.split("\n"))
 
 
-def shown(value: Any) -> Text:
+def shown(value: Any, longest: int = LONGEST) -> Text:
     """A name or a category in a table; a gap in grey."""
-    return Text("missing", style="dim") if value is None else Text(visible(str(value), LONGEST))
+    return Text("missing", style="dim") if value is None else Text(visible(str(value), longest))
 
 
 def number(value: float, digits: int = 3, *, sign: bool = False) -> str:

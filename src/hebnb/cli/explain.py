@@ -11,7 +11,9 @@ from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, shown
 from hebnb.foundation.printable import visible
 
-_WIDEST_BAR = 12
+_WIDEST_BAR = 8
+# Most lines that are shown, the strongest first; the others are added up. And the longest that names are.
+_MOST_LINES, _LONGEST_NAME = 20, 20
 
 
 def explain(
@@ -77,17 +79,21 @@ def explain(
     console.print(Text(f"Row {row}: {_probabilities(labels, proba)}"))
     console.print(Text(f"Log-odds of {visible(labels[c], 40)}, and what makes them:\n"))
     widest = max(abs(line.log_odds) for line in lines) or 1.0
+    strongest, others = lines[:_MOST_LINES], lines[_MOST_LINES:]
     cells: list[list[Text | str]] = [
         [
-            shown(line.feature),
-            "" if line.count is None else shown(line.value),
+            shown(line.feature, _LONGEST_NAME),
+            "" if line.count is None else shown(line.value, _LONGEST_NAME),
             number(line.log_odds, sign=True),
             _bar(line.log_odds / widest),
             "" if line.count is None else f"{line.count:,.0f}",
             "" if line.shrinkage is None else f"{line.shrinkage:.0%}",
         ]
-        for line in lines
+        for line in strongest
     ]
+    if others:
+        rest = sum(line.log_odds for line in others)
+        cells.append([f"{len(others)} others", "", number(rest, sign=True), _bar(rest / widest), "", ""])
     cells.append([Text("sum", style="bold"), "", number(total, sign=True), "", "", ""])
     columns = [("feature", "left"), ("value", "left"), ("log-odds", "right"), ("", "left"),
                (f"rows of {labels[c]}", "right"), ("shrinkage", "right")]  # fmt: skip

@@ -24,7 +24,7 @@ def fit(
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="How often each row counts.")] = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
-    bins: options.Bins = 10,
+    bins: options.Bins = None,
     max_categories: Annotated[
         int | None, typer.Option("--max-categories", min=1, help="Keep the most frequent categories of a column only.")
     ] = None,
@@ -44,6 +44,7 @@ def fit(
 
       zcat data.csv.gz | hebnb fit - --target y --categorical zip
     """
+    from hebnb.errors import ParameterError
     from hebnb.foundation.files import refuse_existing
     from hebnb.methods import method as method_of
     from hebnb.persistence.model_files import save
@@ -51,6 +52,8 @@ def fit(
     from hebnb.tabular.labelled import Labelled, require_target
 
     chosen = method_of(method)
+    if bins is not None and "n_bins" not in chosen.kind().get_params():
+        raise ParameterError(f"{chosen.name} has no number of bins: it learns where to cut.", "Leave --bins out.")
     model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)
     refuse_existing(Path(output), overwrite=overwrite)
     with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:

@@ -37,6 +37,7 @@ def inspect(model: options.ModelFile, json: options.Json = False, debug: options
                 "classes": classes,
                 "leave_one_out_log_loss": loss,
                 "features": [vars(feature) for feature in features],
+                "crosses": _crosses(loaded),
             }
         )
         return
@@ -55,6 +56,28 @@ def inspect(model: options.ModelFile, json: options.Json = False, debug: options
     numbers = ("categories", "missing", "information", "prior rows", "shrinkage", "weight")
     headings = [("feature", "left"), ("kind", "left"), *((name, "right") for name in numbers)]
     console.print(lines_up(headings, [_line(feature) for feature in features]))
+    crosses = _crosses(loaded)
+    if crosses:
+        console.print(Text(f"\n{len(crosses):,} crosses of columns; those that gain most, in nats a row:\n"))
+        best = sorted(crosses, key=lambda cross: -cross["gain"])[:_MOST_CROSSES]
+        cells: list[list[Text | str]] = [
+            [shown(own["columns"]), f"{own['gain']:.4f}", number(own["weight"], 2, sign=True)] for own in best
+        ]
+        console.print(lines_up([("cross", "left"), ("gain", "right"), ("weight", "right")], cells))
+
+
+def _crosses(model: Any) -> list[dict[str, Any]]:
+    """Columns that tell more together, where a model has such."""
+    names = getattr(model, "crosses_", [])
+    return [
+        {"columns": " × ".join(map(str, own)), "gain": model.gains_[own], "weight": model.weights_[own]}
+        for own in names
+    ]
+
+
+# From this strength on a prior leaves its cells nothing to say.
+_SILENT = 1e9
+_MOST_CROSSES = 10
 
 
 def _line(feature: Any) -> list[Any]:
@@ -64,7 +87,7 @@ def _line(feature: Any) -> list[Any]:
         f"{feature.categories:,}",
         f"{feature.missing:.1%}",
         f"{feature.information:.4f}",
-        _range(feature.concentration, lambda m: number(m, 1)),
+        _range(feature.concentration, lambda m: number(m, 1) if m < _SILENT else "–"),
         _range(feature.shrinkage, lambda share: f"{share:.0%}"),
         "–" if feature.weight is None else number(feature.weight, 2, sign=True),
     ]

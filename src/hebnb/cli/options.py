@@ -32,7 +32,12 @@ Categorical = Annotated[
 Numeric = Annotated[
     list[str] | None, typer.Option("--numeric", metavar="COL", help="Column of integers to cut into bins.")
 ]
-Bins = Annotated[int, typer.Option("--bins", min=2, help="Number of quantile bins of a numeric column.")]
+Bins = Annotated[
+    int | None,
+    typer.Option(
+        "--bins", min=2, help="Quantile bins of a numeric column, where the method has them; 10 if not given."
+    ),
+]
 Gap = Annotated[str | None, typer.Option("--missing-value", metavar="TEXT", help="Text that means a gap, such as NA.")]
 Format = Annotated[
     str | None,
@@ -45,13 +50,10 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.
 METHOD_HELP = "One of " + ", ".join(METHODS) + "."
 
 
-def reading(categorical: list[str] | None, numeric: list[str] | None, bins: int) -> dict[str, Any]:
+def reading(categorical: list[str] | None, numeric: list[str] | None, bins: int | None) -> dict[str, Any]:
     """The parameters of a model that say how columns are read."""
-    return {
-        "categorical_features": categorical or "auto",
-        "numeric_features": numeric or None,
-        "n_bins": bins,
-    }
+    given: dict[str, Any] = {"categorical_features": categorical or "auto", "numeric_features": numeric or None}
+    return given if bins is None else given | {"n_bins": bins}
 
 
 def kind(given: str | None) -> Kind | None:

@@ -36,7 +36,7 @@ def report(
     drop: options.Drop = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
-    bins: options.Bins = 10,
+    bins: options.Bins = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of parts of the cross-validation.")] = 5,
     max_rows: Annotated[
         int, typer.Option("--max-rows", min=10, help="Compare on a random sample of at most so many rows.")
