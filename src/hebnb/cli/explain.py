@@ -14,6 +14,8 @@ from hebnb.foundation.printable import visible
 _WIDEST_BAR = 8
 # Most lines that are shown, the strongest first; the others are added up. And the longest that names are.
 _MOST_LINES, _LONGEST_NAME = 20, 20
+# The least width that has room for bars.
+_WIDE = 100
 
 
 def explain(
@@ -97,6 +99,8 @@ def explain(
     cells.append([Text("sum", style="bold"), "", number(total, sign=True), "", "", ""])
     columns = [("feature", "left"), ("value", "left"), ("log-odds", "right"), ("", "left"),
                (f"rows of {labels[c]}", "right"), ("shrinkage", "right")]  # fmt: skip
+    if console.width < _WIDE:  # numbers come before bars
+        columns, cells = columns[:3] + columns[4:], [own[:3] + own[4:] for own in cells]
     console.print(lines_up(columns, cells))
 
 
