@@ -41,7 +41,8 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
     classes, class_count = _classes(table)
     reading = parameters.of(table.names)
     features = _expected(table, reading)
-    tallies = [_tally(table, {_VALUE: c.key(kind)}) for c, kind in zip(table.columns, features, strict=True)]
+    ready = table.with_numbers(features)
+    tallies = [_tally(ready, {_VALUE: c.key(kind)}) for c, kind in zip(ready.columns, features, strict=True)]
     queries, notes, kept = [], [], []
     for name, feature, tally in zip(table.names, features, tallies, strict=True):
         # The rows of categories that a tree has no room for count for its nodes, so all have to come.
@@ -91,6 +92,7 @@ def count_together(
 ) -> list[TogetherCells]:
     """The cells of tuples of features, from one aggregation each; they may be counted by coarser kinds than theirs."""
     features = counts.vocabulary.features
+    table = table.with_numbers(features)
     kinds = [tuple(features[f] for f in own) for own in columns] if kinds is None else kinds
     queries, notes = [], []
     for together, own in zip(columns, kinds, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from hebnb.foundation.arrays import Array, FloatArray
 
 # A name that no column of a user has.
 COUNT = "__hebnb_count"
+_NUMBERS = "__hebnb_numbers"
 # Below this, a float that is a whole number is that integer and no other.
 _EXACT = float(1 << 53)
 
@@ -31,6 +32,8 @@ class LazyColumn:
     name: str
     dtype: Any
     nan_is_text: bool = False
+    # A column of the frame that has the numbers already, so that they are made once and compared often.
+    made: str | None = None
 
     @property
     def is_continuous(self) -> bool:
@@ -41,6 +44,8 @@ class LazyColumn:
     @property
     def numbers(self) -> nw.Expr:
         """The values as floats, null where missing."""
+        if self.made is not None:
+            return nw.col(self.made)
         if self.dtype.is_temporal():
             raise InputError(
                 f"{errors.column(self.name)}: the times of a lazy table cannot be cut into bins.",
@@ -157,6 +162,15 @@ class LazyTable:
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(column.name for column in self.columns)
+
+    def with_numbers(self, kinds: Sequence[Kind]) -> LazyTable:
+        """The same table, with the numbers of columns that are cut made beforehand."""
+        made, columns = [], list(self.columns)
+        for n, (column, kind) in enumerate(zip(self.columns, kinds, strict=True)):
+            if kind.cut_at is not None:
+                columns[n] = replace(column, made=f"{_NUMBERS}{n}")
+                made.append(column.numbers.alias(f"{_NUMBERS}{n}"))
+        return replace(self, frame=self.frame.with_columns(*made), columns=tuple(columns)) if made else self
 
     @cached_property
     def n_rows(self) -> int:
