@@ -80,7 +80,7 @@ def test_alike_rows_are_each_row(case):
     cell, labels, weights, _, (n_cells, n_classes) = case
     count = counted(cell, labels, weights, n_cells, n_classes)
     each = EachRow(Rows.weighing([cell], labels, None), np.bincount(labels, minlength=n_classes).astype(float))
-    alike = AlikeRows(labels, n_classes)
+    alike = AlikeRows(labels, np.bincount(labels, minlength=n_classes).astype(float))
     for ours, theirs in zip(by_row(alike, cell, count), by_row(each, cell, count), strict=True):
         assert_allclose(ours, theirs, atol=1e-12)
     assert len(alike.units(cell, count).first) == len({*zip(cell.tolist(), labels.tolist(), strict=True)})
@@ -94,7 +94,7 @@ def test_rows_that_were_not_counted_are_left_out_of_nothing(case, seed):
     in_count = np.random.default_rng(seed).random(n_cells) < 0.6
     count = counted(cell, labels, weights, n_cells, n_classes) * np.append(in_count, False)
     each = EachRow(Rows.weighing([cell], labels, None), np.bincount(labels, minlength=n_classes).astype(float))
-    for leaving in (each, AlikeRows(labels, n_classes)):
+    for leaving in (each, AlikeRows(labels, np.bincount(labels, minlength=n_classes).astype(float))):
         left, others, _, _ = by_row(leaving, cell, count)
         assert (left >= 0).all()
         assert (others >= 0).all()

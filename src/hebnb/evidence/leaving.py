@@ -141,10 +141,13 @@ class EachRow:
 
 @dataclass(frozen=True, eq=False)
 class AlikeRows:
-    """Every row is left out of its own counts; rows of one cell and class, which all count once, are alike."""
+    """Every row is left out of its own counts; rows of one cell and class, which all count once, are alike.
+
+    A row here may stand for several; ``class_count`` is that of all.
+    """
 
     labels: IntArray
-    n_classes: int
+    class_count: FloatArray
 
     def log_prior(self, rows: IntArray) -> FloatArray:
         """From the other rows."""
@@ -152,12 +155,13 @@ class AlikeRows:
 
     def n_rows(self, rows: IntArray) -> FloatArray:
         """All but one."""
-        return np.full(len(rows), len(self.labels) - 1.0)
+        return np.full(len(rows), self.class_count.sum() - 1.0)
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
         """Of every cell and class."""
-        of_row, first, key = grouped(cell * self.n_classes + self.labels, count.size)
-        cells, own = np.divmod(key, self.n_classes)
+        n_classes = len(self.class_count)
+        of_row, first, key = grouped(cell * n_classes + self.labels, count.size)
+        cells, own = np.divmod(key, n_classes)
         left = count.take(cells, axis=1)
         at = own, np.arange(len(own))
         left[at] = np.maximum(left[at] - 1, 0.0)  # where gaps are ignored, they were not counted
@@ -169,8 +173,7 @@ class AlikeRows:
 
     @cached_property
     def _log_priors(self) -> FloatArray:
-        count = np.bincount(self.labels, minlength=self.n_classes).astype(float)
-        without = np.maximum(count[:, np.newaxis] - np.eye(self.n_classes), 0.0)
+        without = np.maximum(self.class_count[:, np.newaxis] - np.eye(len(self.class_count)), 0.0)
         return class_log_prior(without)
 
 

@@ -18,7 +18,7 @@ from hebnb.columns.kinds import Kind
 from hebnb.counts.sample import Sample
 from hebnb.evidence import strength
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
-from hebnb.evidence.leaving import AlikeRows, EachRow, Leaving, Units
+from hebnb.evidence.leaving import AlikeRows, EachRow, Leaving, Units, grouped
 from hebnb.evidence.paths import Cells, Level, Path, of_column, of_cross
 from hebnb.evidence.pool import Pool, learn
 from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
@@ -49,6 +49,8 @@ class SampledRows:
     n_classes : int
     silence : bool
         Whether a silent code says nothing, as where gaps are ignored.
+    once : bool
+        Whether rows count once, each for itself or for as many as its weight says.
     """
 
     features: tuple[Kind, ...]
@@ -57,6 +59,7 @@ class SampledRows:
     weights: FloatArray
     n_classes: int
     silence: bool
+    once: bool
 
     @classmethod
     def of(cls, sample: Sample) -> SampledRows:
@@ -69,6 +72,7 @@ class SampledRows:
             sample.weights,
             sample.classes.size,
             vocabulary.missing == "ignore",
+            bool((sample.weights == 1).all()),
         )
 
     def __len__(self) -> int:
@@ -92,14 +96,22 @@ class SampledRows:
     @cached_property
     def each(self) -> Leaving:
         """Leaving out every row by itself."""
-        if self._counted is None:
-            return AlikeRows(self.labels, self.n_classes)
+        if self.once:
+            return AlikeRows(self.labels, self.class_count)
         return EachRow(Rows.weighing(self.codes, self.labels, self.weights), self.class_count)
 
+    def nodes(self, f: int, level: int) -> IntArray:
+        """The node of every row at a level of a column, or at its last."""
+        levels = self.features[f].levels
+        level = min(level, len(levels) - 1)
+        if (f, level) not in self._nodes:
+            self._nodes[f, level] = levels[level][self.codes[f]]
+        return self._nodes[f, level]
+
     @cached_property
-    def nodes(self) -> list[list[IntArray]]:
-        """The node of every row at every level of every column."""
-        return [[level[code] for level in kind.levels] for kind, code in zip(self.features, self.codes, strict=True)]
+    def _nodes(self) -> dict[tuple[int, int], IntArray]:
+        """Those that were asked for."""
+        return {}
 
     def mute(self, columns: Sequence[int]) -> BoolArray | None:
         """Rows that the columns say nothing about."""
@@ -112,13 +124,38 @@ class SampledRows:
         mute = self.mute(columns)
         return [self._cells(columns, level, mute) for level in range(depth)]
 
-    def _cells(self, columns: Sequence[int], level: int, mute: BoolArray | None) -> Cells:
+    def alike(self, columns: Sequence[int], depth: int) -> tuple[SampledRows, IntArray, IntArray]:
+        """One row for all that are in the same cell of some columns and of the same class, if each counts once.
+
+        Returns
+        -------
+        rows : SampledRows
+        first : array of int
+            Which row each of them is.
+        of_row : array of int
+            Which of them every row is like.
+        """
+        if not self.once:
+            every = np.arange(len(self))
+            return self, every, every
+        key, space = self._keys(columns, depth - 1)
+        of_row, first, _ = grouped(key * self.n_classes + self.labels, space * self.n_classes)
+        nothing = np.empty(0, dtype=np.intp)
+        codes = tuple(own[first] if f in columns else nothing for f, own in enumerate(self.codes))
+        times = np.bincount(of_row, self._counted).astype(float)
+        return replace(self, codes=codes, labels=self.labels[first], weights=times), first, of_row
+
+    def _keys(self, columns: Sequence[int], level: int) -> tuple[IntArray, int]:
+        """The cell of every row as one number, and a number above all of them."""
         key, space = np.zeros(len(self), dtype=np.intp), 1
         for f in columns:
-            own = self.nodes[f]
             n_nodes = n_nodes_at(self.features[f], level)
-            key = key * n_nodes + own[min(level, len(own) - 1)]
+            key = key * n_nodes + self.nodes(f, level)
             space *= n_nodes
+        return key, space
+
+    def _cells(self, columns: Sequence[int], level: int, mute: BoolArray | None) -> Cells:
+        key, space = self._keys(columns, level)
         if space > 4 * len(self) + 1024:
             distinct, key = np.unique(key, return_inverse=True)
             space = len(distinct)
@@ -153,12 +190,20 @@ def depth_of(features: Sequence[Kind], columns: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A cross that was looked at, with what it says of the rows."""
+    """A cross that was looked at, and what it says of rows that are alike: the first of them, and which each row is."""
 
     cross: Cross
     path: Path
     gain: float
     errors: float
+    first: IntArray
+    of_row: IntArray
+
+    def of_all_rows(self) -> Candidate:
+        """With what it says of all rows."""
+        path = [replace(level, of_row=level.of_row[self.of_row], first=self.first[level.first]) for level in self.path]
+        every = np.arange(len(self.of_row))
+        return replace(self, path=path, first=every, of_row=every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,17 +268,21 @@ def _cross(rows: SampledRows, stage: Stage, columns: tuple[int, ...]) -> Candida
     parts = _parts(stage, columns)
     weights = [float(stage.weights[t]) for t, _ in parts]
     found: list[float] = []
+    depth = depth_of(rows.features, columns)
+    some, first, of_row = rows.alike(columns, depth)
 
     def learned(level: int, units: Units, prior: FloatArray) -> float:
-        found.append(strength.of_rows(units, *rows.own(units), prior, 0.0))
+        found.append(strength.of_rows(units, *some.own(units), prior, 0.0))
         return found[-1]
 
-    cells = rows.cells(columns, depth_of(rows.features, columns))
-    said = [(path, weight) for (_, path), weight in zip(parts, weights, strict=True)]
-    path = of_cross(rows.each, cells, learned, said, rows.mute(columns))
-    gain, errors = _gain(rows, path[-1], path[-1].evidence)
+    said = [
+        ([replace(level, of_row=level.of_row[first]) for level in path[:depth]], weight)
+        for (_, path), weight in zip(parts, weights, strict=True)
+    ]
+    path = of_cross(some.each, some.cells(columns, depth), learned, said, some.mute(columns))
+    gain, errors = _gain(some, path[-1], path[-1].evidence)
     cross = Cross(columns, tuple(found), tuple(t for t, _ in parts), tuple(weights), gain)
-    return Candidate(cross, path, gain, errors)
+    return Candidate(cross, path, gain, errors, first, of_row)
 
 
 def _parts(stage: Stage, columns: tuple[int, ...]) -> list[tuple[int, Path]]:
@@ -263,7 +312,7 @@ def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) 
     """The crosses of an order that are worth a look."""
     telling = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS]).tolist()
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
-    _ = rows.nodes, rows.each  # made once, before threads ask for them
+    _ = rows.each, rows._nodes  # made once, before threads ask for them
     with ThreadPoolExecutor(THREADS) as pool:  # NumPy works outside the interpreter lock
         return list(pool.map(lambda own: _cross(rows, stage, own), columns))
 
@@ -291,7 +340,8 @@ def _kept(candidates: list[Candidate], most: int) -> tuple[Candidate, ...]:
     """
     luck = np.sqrt(2 * np.log(max(len(candidates), 2)))
     found = [candidate for candidate in candidates if candidate.gain > 0 and candidate.errors > luck]
-    return tuple(sorted(found, key=lambda candidate: (-candidate.gain, candidate.cross.columns))[:most])
+    best = sorted(found, key=lambda candidate: (-candidate.gain, candidate.cross.columns))[:most]
+    return tuple(candidate.of_all_rows() for candidate in best)
 
 
 @dataclass(frozen=True, eq=False)
