@@ -176,8 +176,7 @@ def silent(features: Sequence[Kind], codes: Sequence[IntArray], columns: Sequenc
 
 def n_nodes_at(kind: Kind, level: int) -> int:
     """How many nodes a kind has at a level of crosses."""
-    own = kind.levels
-    return int(own[min(level, len(own) - 1)].max()) + 1
+    return kind.n_nodes[min(level, len(kind.n_nodes) - 1)]
 
 
 def depth_of(features: Sequence[Kind], columns: Sequence[int]) -> int:

@@ -125,6 +125,11 @@ class Kind(ABC):
         """The node of every code, the silent one included, at every level of the feature's tree, the coarsest first."""
         return (np.arange(self.size + 1),)
 
+    @cached_property
+    def n_nodes(self) -> tuple[int, ...]:
+        """How many nodes there are at every level, one for what is silent included."""
+        return tuple(int(nodes.max()) + 1 for nodes in self.levels)
+
     @property
     def is_ordered(self) -> bool:
         """Whether neighbouring codes are alike."""
