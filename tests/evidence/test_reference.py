@@ -13,7 +13,7 @@ from hebnb import EvidenceClassifier
 from hebnb.columns.kinds import BinTree
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
 from hebnb.evidence.counts import EvidenceCounts
-from hebnb.evidence.search import depth_of
+from hebnb.evidence.sampled import depth_of
 
 pd = pytest.importorskip("pandas")
 

@@ -29,7 +29,7 @@ from hebnb.report import explorer as explorer_module
 from hebnb.report.build import made
 from hebnb.report.comparison import compare
 from hebnb.report.contents import contents, verdict
-from hebnb.report.crosses import CrossCells, cross_summaries, heat_map
+from hebnb.report.crosses import ShownCells, cross_summaries, heat_map
 from hebnb.report.explorer import explorer_data, fits_page
 from hebnb.report.page import render
 from hebnb.tabular.files import open_table
@@ -509,7 +509,7 @@ def test_a_heat_map_shows_what_a_cross_adds(open_page, comparison):
     model = EvidenceClassifier().fit(X, y)
     tables = model.score_tables_
     cross = next(cross for cross in cross_summaries(tables) if cross.names == ["p", "q"])
-    cells = CrossCells.of(tables, cross.number)
+    cells = ShownCells.of(tables, cross.number)
     page = open_page(page_of(model, X, y, comparison))
     place = [own.names for own in cross_summaries(tables)].index(["p", "q"])
     details = page.locator("#crosses details").nth(place)

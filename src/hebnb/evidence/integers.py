@@ -13,7 +13,8 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, compact, dense
-from hebnb.evidence.search import SampledRows, column_gains
+from hebnb.evidence.sampled import SampledRows
+from hebnb.evidence.search import column_gains
 from hebnb.foundation.arrays import FloatArray, IntArray
 
 # With fewer values than this, integers are names: a tree over them would have little to share.

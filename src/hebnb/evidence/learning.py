@@ -12,7 +12,8 @@ from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.leaving import Folds
 from hebnb.evidence.paths import Path
 from hebnb.evidence.pool import left_out_loss, mean_loss
-from hebnb.evidence.search import SampledRows, Weighed, likelihood_of, searched, some_rows
+from hebnb.evidence.sampled import SampledRows
+from hebnb.evidence.search import Weighed, likelihood_of, searched, some_rows
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.foundation.arrays import one_blas_thread
 from hebnb.weighting.leave_one_out import row_limit

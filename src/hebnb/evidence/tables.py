@@ -16,7 +16,7 @@ from hebnb.evidence.choice import Cross
 from hebnb.evidence.counts import EvidenceCounts, nodes_of
 from hebnb.evidence.leaving import EachRow, Leaving, NoRow
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
-from hebnb.evidence.search import MOST_CELLS, silent
+from hebnb.evidence.sampled import MOST_CELLS, silent
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup

@@ -19,6 +19,7 @@ from hebnb.explain.contributions import against_others
 from hebnb.explain.summary import class_position
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.scores.score_tables import CROSSED, ScoreTables
+from hebnb.scores.tables import codes_at
 from hebnb.weighting.mutual_information import mutual_information
 
 UNSEEN, MISSING = "(unseen)", "(missing)"
@@ -58,11 +59,7 @@ class Lines:
         kinds = tuple(_seen_as(features[f], view) for f, view in zip(table.columns, table.views, strict=True))
         reached = np.all([_can_occur(kind)[own] for kind, own in zip(kinds, nodes.T, strict=True)], axis=0)
         nodes = nodes[reached]
-        codes = [np.empty(0, dtype=np.intp)] * len(features)
-        for f, view, own in zip(table.columns, table.views, nodes.T, strict=True):
-            some_code = np.empty(int(view.max()) + 1, dtype=np.intp)
-            some_code[view] = np.arange(len(view))
-            codes[f] = some_code[own]
+        codes = codes_at(table, nodes, len(features))
         count = table.counted(codes).sum(axis=1)
         return cls(kinds, nodes, numbers[reached], count, table.shrinkage(codes))
 

@@ -13,6 +13,7 @@ from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.report.explorer import Choices, packed, short
 from hebnb.scores.score_tables import ScoreTables
+from hebnb.scores.tables import codes_at
 
 # Crosses that the page shows, and cells that it lists of each.
 MOST_CROSSES = 20
@@ -23,7 +24,7 @@ _MOST_BINS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class CrossCells:
+class ShownCells:
     """The cells of a cross in which there is a known value of every column.
 
     Parameters
@@ -51,15 +52,13 @@ class CrossCells:
     odds: FloatArray
 
     @classmethod
-    def of(cls, model: ScoreTables, number: int) -> CrossCells:
+    def of(cls, model: ScoreTables, number: int) -> ShownCells:
         """Those of a table."""
         table, features = model.tables[number], model.counts.vocabulary.features
         keys, adds = table.lines()
         nodes = np.stack(np.unravel_index(keys, [int(view.max()) + 1 for view in table.views]), axis=1)
         known = np.flatnonzero(np.all(nodes != [view[-1] for view in table.views], axis=1))
-        codes = [np.empty(0, dtype=np.intp)] * len(features)
-        for f, view, own in zip(table.columns, table.views, nodes[known].T, strict=True):
-            codes[f] = _some_code(view)[own]
+        codes = codes_at(table, nodes[known], len(features))
         odds = against_others(float(model.combination.table_weights[number]) * adds[known])
         kinds = tuple(features[f] for f in table.columns)
         return cls(number, table.columns, kinds, table.views, nodes[known], table.counted(codes), odds)
@@ -110,7 +109,7 @@ class CrossSummary:
 def cross_summaries(model: ScoreTables) -> list[CrossSummary]:
     """The crosses of a model that move log-odds most, the strongest first."""
     names, n_rows = model.counts.vocabulary.names, float(model.counts.class_count.sum())
-    crosses = [CrossCells.of(model, t) for t, table in enumerate(model.tables) if _is_cross(model, t)]
+    crosses = [ShownCells.of(model, t) for t, table in enumerate(model.tables) if _is_cross(model, t)]
     crosses.sort(key=lambda cells: -float(cells.pushes.sum()))
     summaries = []
     for cells in crosses[:MOST_CROSSES]:
@@ -140,7 +139,7 @@ def heat_map(model: ScoreTables, number: int) -> dict[str, Any] | None:
     """
     if len(model.tables[number].columns) != 2:
         return None
-    cells, choices = CrossCells.of(model, number), Choices.of(model)
+    cells, choices = ShownCells.of(model, number), Choices.of(model)
     sides = [_side(cells, n, choices) for n in range(2)]
     down, across = sorted(range(2), key=lambda n: -len(sides[n][0]))
     count = np.zeros((*(len(sides[n][0]) for n in (down, across)), model.n_classes))
@@ -165,7 +164,7 @@ def heat_map(model: ScoreTables, number: int) -> dict[str, Any] | None:
     }
 
 
-def _side(cells: CrossCells, n: int, choices: Choices) -> tuple[IntArray, IntArray]:
+def _side(cells: ShownCells, n: int, choices: Choices) -> tuple[IntArray, IntArray]:
     """The nodes of a column that are drawn, in order, and a choice for each."""
     kind, view = cells.kinds[n], cells.views[n]
     rows = np.bincount(cells.nodes[:, n], cells.rows, int(view.max()) + 1)
@@ -181,10 +180,3 @@ def _side(cells: CrossCells, n: int, choices: Choices) -> tuple[IntArray, IntArr
 
 def _is_cross(model: ScoreTables, t: int) -> bool:
     return t >= len(model.counts.marginal) and len(model.tables[t].columns) > 1
-
-
-def _some_code(view: IntArray) -> IntArray:
-    """A code of every node."""
-    code = np.zeros(int(view.max()) + 1, dtype=np.intp)
-    code[view] = np.arange(len(view))
-    return code

@@ -450,6 +450,16 @@ def prior_of_cells(cells: FamilyCells, above: ValueTable | FamilyTable, backs_of
     return np.exp(above.scores(_placed((cells.child, *cells.parents), list(cells.codes.T))))
 
 
+def codes_at(table: ScoreTable, nodes: IntArray, n_features: int) -> list[IntArray]:
+    """Codes of all features that lead to some cells of a table, given as it sees them, of shape (cells, columns)."""
+    codes = [np.empty(0, dtype=np.intp)] * n_features
+    for f, view, own in zip(table.columns, table.views, nodes.T, strict=True):
+        some_code = np.empty(int(view.max()) + 1, dtype=np.intp)
+        some_code[view] = np.arange(len(view))
+        codes[f] = some_code[own]
+    return codes
+
+
 def _placed(columns: tuple[int, ...], codes: list[IntArray]) -> list[IntArray]:
     """Codes of some features at their places among those of all, which have none."""
     placed = [np.empty(0, dtype=np.intp)] * (max(columns) + 1)
