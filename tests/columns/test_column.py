@@ -249,3 +249,13 @@ def test_columns_named_by_integers_are_not_taken_by_position():
     with pytest.raises(InputError, match="Column 0 is missing"):
         model.predict(X.rename(columns={0: 7, 1: 8}))
     assert model.predict(X.to_numpy()).tolist() == [0, 0, 1, 1]  # an array has no names
+
+
+def test_whole_decimals_that_are_all_missing_in_pandas_with_types_of_arrow():
+    dtype = pd.ArrowDtype(pa.decimal128(12, 0))
+    learned = pd.DataFrame({"x": pd.array([Decimal(1), Decimal(2), None] * 4, dtype=dtype)})
+    gaps = pd.DataFrame({"x": pd.array([None, None], dtype=dtype)})
+    model = NaiveBayes().fit(learned, [0, 1, 1] * 4)
+    assert_allclose(model.predict_proba(gaps), model.predict_proba(learned.iloc[[2, 2]]))
+    with pytest.warns(UserWarning, match="every value is missing"):
+        assert NaiveBayes().fit(gaps, [0, 1]).categories_[0].tolist() == [None]

@@ -1,5 +1,6 @@
 """What every engine has to do, without the engines that need a machine of their own."""
 
+import datetime as dt
 import inspect
 
 import narwhals as nw
@@ -9,12 +10,22 @@ from numpy.testing import assert_allclose
 
 from hebnb import HebnbError, InputError, NaiveBayes
 from hebnb.engines.backends import BACKENDS, Backend, backend_of
-from hebnb.engines.backends.base import as_lists
+from hebnb.engines.backends.base import Times, as_lists
 from hebnb.engines.lazy_table import LazyTable
 
 pd, pl, duckdb = (pytest.importorskip(name) for name in ("pandas", "polars", "duckdb"))
 
-METHODS = ["collect", "together", "quantiles", "sample", "joined", "predictions"]
+METHODS = [
+    "collect",
+    "together",
+    "with_microseconds",
+    "readable",
+    "named",
+    "type_name",
+    "sample",
+    "joined",
+    "predictions",
+]
 FRAME = pl.DataFrame({"c": ["u", "v", None, "u"] * 5, "x": [float(i) for i in range(20)], "y": ["p", "q"] * 10})
 
 
@@ -115,12 +126,16 @@ class TestEngines:
             BACKENDS[name].collect([bad], ["counting column 'c'"])
         assert any("hebnb was counting column 'c'" in note for note in failed.value.__notes__)
 
-    def test_quantiles_of_several_columns(self, name):
-        frame = nw.from_native(ENGINES[name](FRAME.with_columns(z=-pl.col("x"))))
-        shares = np.array([0.25, 0.5, 0.75])
-        found = BACKENDS[name].quantiles(frame, ["x", "z"], shares)
-        assert_allclose(found["x"], np.quantile(np.arange(20), shares))
-        assert_allclose(found["z"], np.quantile(-np.arange(20), shares))
+    def test_times_are_whole_microseconds(self, name):
+        spans = [dt.timedelta(microseconds=-1), dt.timedelta(days=1, microseconds=1), None]
+        start = dt.datetime(1970, 1, 1)
+        times = pl.DataFrame({"t": [None if span is None else start + span for span in spans]})
+        frame = nw.from_native(ENGINES[name](times.with_columns(d=pl.col("t").dt.date(), s=pl.Series(spans))))
+        schema = frame.collect_schema()
+        made = BACKENDS[name].with_microseconds(frame, [Times(part, schema[part], f"{part}_us") for part in "tds"])
+        found = made.collect()
+        assert found["t_us"].to_list() == found["s_us"].to_list() == [-1, 86_400_000_001, None]
+        assert found["d_us"].to_list() == [-86_400_000_000, 86_400_000_000, None]
 
     def test_a_sample_has_rows_of_the_table_and_a_seed(self, name):
         table = ENGINES[name](FRAME)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+import uuid
 from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -57,8 +58,7 @@ class Column:
         if isinstance(self.data, nw.Series):
             if not _holds_objects(self.data):
                 dtype = self.data.dtype
-                times = dtype.is_temporal() and dtype != nw.Time  # a time of day has no place in a line
-                return dtype.is_float() or dtype.is_decimal() or times
+                return is_measured(dtype)
         elif self.data.dtype.kind != "O":
             return self.data.dtype.kind in "fMm"
         return _are_measurements(self.levels.values)
@@ -119,6 +119,22 @@ class Column:
             )
 
 
+def is_measured(dtype: Any) -> bool:
+    """Whether values of a type are measured quantities rather than categories."""
+    times = dtype.is_temporal() and dtype != nw.Time  # a time of day has no place in a line
+    return bool(dtype.is_float() or (dtype.is_decimal() and not is_wide(dtype)) or times)
+
+
+def is_wide(dtype: Any) -> bool:
+    """Whether values of a type are whole numbers that may need more than 64 bits.
+
+    The 128 bits of one library are decimals without a fraction to another.
+    """
+    if dtype.is_decimal():
+        return getattr(dtype, "scale", None) == 0
+    return dtype in (nw.Int128, nw.UInt128)
+
+
 def in_order(values: list[Any]) -> Array:
     """Distinct values in canonical order: their own if they have one, else by type and then by text.
 
@@ -142,6 +158,10 @@ def _series_levels(series: Series) -> Levels:
     dtype = series.dtype
     if dtype in (nw.String, nw.Categorical, nw.Enum) or _holds_objects(series):
         return _dictionary_levels(series)
+    if is_wide(dtype):
+        return _wide_levels(series)
+    if dtype.is_decimal():
+        return _array_levels(_decimal_numbers(series))
     if dtype.is_integer() or dtype == nw.Boolean:
         missing = series.is_null().to_numpy() if series.null_count() else None
         if missing is not None:
@@ -151,6 +171,15 @@ def _series_levels(series: Series) -> Levels:
     if dtype.is_float():
         return _array_levels(series.to_numpy())
     return _object_levels(series.to_list())
+
+
+def _wide_levels(series: Series) -> Levels:
+    """Whole numbers of any width: as integers of 64 bits where that is enough."""
+    limits = np.iinfo(np.int64)
+    is_gap = series.is_null().to_numpy()  # libraries have values of their own for gaps
+    if is_gap.all() or not limits.min <= series.min() <= series.max() <= limits.max:
+        return _object_levels([None if gap else int(own) for gap, own in zip(is_gap, series.to_list(), strict=True)])
+    return _series_levels(series.cast(nw.Int64))
 
 
 def _dictionary_levels(series: Series) -> Levels:
@@ -227,10 +256,43 @@ def _object_levels(data: list[Hashable]) -> Levels:
 
 def _ordered_levels(codes: IntArray, values: list[Any]) -> Levels:
     """Levels from distinct values that stand in any order."""
-    ordered = in_order(values)
+    plain = plain_values(values)
+    ordered = in_order(list(dict.fromkeys(plain)))
     number = {value: position for position, value in enumerate(ordered.tolist())}
-    position = np.fromiter((*map(number.__getitem__, values), -1), np.intp, len(values) + 1)
+    position = np.fromiter((*map(number.__getitem__, plain), -1), np.intp, len(plain) + 1)
     return Levels(position.take(codes), ordered)
+
+
+def plain_values(values: list[Any]) -> list[Any]:
+    """Values as others have them too: decimals as numbers, identifiers as text, times without nanoseconds.
+
+    Decimals are integers where none has a place for a fraction, and floats, correctly rounded, where one has.
+
+    Examples
+    --------
+    >>> plain_values([Decimal("0.10"), Decimal(2)]), plain_values([Decimal(2)])
+    ([0.1, 2.0], [2])
+    """
+    kinds = {type(value) for value in values}
+    if any(issubclass(kind, Decimal) for kind in kinds):
+        decimals = [value for value in values if isinstance(value, Decimal)]
+        as_number = int if all(_is_written_whole(value) for value in decimals) else float
+        values = [as_number(value) if isinstance(value, Decimal) else value for value in values]
+    if uuid.UUID in kinds:
+        values = [str(value) if isinstance(value, uuid.UUID) else value for value in values]
+    if any(issubclass(kind, dt.datetime | dt.timedelta) for kind in kinds):
+        values = [value.floor("us") if _has_nanoseconds(value) else value for value in values]
+    return values
+
+
+def _has_nanoseconds(value: Any) -> bool:
+    """Whether a time is one of pandas that Python's times cannot tell from its neighbours."""
+    return bool(getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0))
+
+
+def _is_written_whole(number: Decimal) -> bool:
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= 0
 
 
 def _reordered(codes: IntArray, order: IntArray, values: Array) -> Levels:
@@ -247,7 +309,9 @@ def _series_numbers(series: Series) -> FloatArray:
         series = series.cast(nw.Datetime("us")) if isinstance(dtype, nw.Date) else series
         series = series.dt.timestamp("us")
     elif isinstance(dtype, nw.Duration):
-        series = series.dt.total_microseconds()
+        return _microseconds(series.to_numpy().astype(f"m8[{dtype.time_unit}]"))
+    elif dtype.is_decimal():
+        return _decimal_numbers(series)
     elif _holds_objects(series) or not (dtype.is_numeric() or dtype == nw.Boolean):
         return _array_numbers(_as_objects(series.to_list()))
     if series.implementation.is_pyarrow():  # which refuses to round integers beyond 2⁵³
@@ -256,6 +320,12 @@ def _series_numbers(series: Series) -> FloatArray:
         rounded: FloatArray = series.to_native().cast(pa.float64(), safe=False).to_numpy().astype(float)
         return rounded
     numbers: FloatArray = series.cast(nw.Float64).to_numpy().astype(float)
+    return numbers
+
+
+def _decimal_numbers(series: Series) -> FloatArray:
+    """Decimals as the nearest floats, by way of their digits: Arrow multiplies, and so misses some by a bit."""
+    numbers: FloatArray = series.cast(nw.String).cast(nw.Float64).to_numpy().astype(float)
     return numbers
 
 

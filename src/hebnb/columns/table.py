@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -198,18 +199,29 @@ def _read_dataframe(X: Any) -> Table:
                 f"{errors.column(name)}: values of type {dtype} cannot be categories.",
                 "Convert it to strings or numbers, or leave it out.",
             )
-    return Table(tuple(map(Column, names, map(_without_views, frame.iter_columns()))), len(frame))
+    return Table(tuple(map(Column, names, map(_plain, frame.iter_columns()))), len(frame))
 
 
-def _without_views(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Arrow's string views as ordinary strings: Arrow itself cannot yet filter them."""
+def _plain(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Arrow's string views, which Arrow itself cannot yet filter, as strings, and its intervals as durations."""
     if series.implementation.is_pyarrow():
         import pyarrow as pa
 
         native = series.to_native()
         if native.type == pa.string_view():
             return nw.from_native(native.cast(pa.large_string()), series_only=True)
+        if native.type == pa.month_day_nano_interval():
+            spans = pa.chunked_array([[_span(interval) for interval in native.to_pylist()]], pa.duration("us"))
+            return nw.from_native(spans, series_only=True)
     return series
+
+
+def _span(interval: Any) -> dt.timedelta | None:
+    """An interval in which a month is thirty days, as it is to DuckDB and pandas."""
+    if interval is None:
+        return None
+    days = 30 * interval.months + interval.days
+    return dt.timedelta(days=days, microseconds=interval.nanoseconds // 1000)
 
 
 def table_and_labels(columns: dict[str, list[Any]], target: str, library: str) -> tuple[Any, Any]:

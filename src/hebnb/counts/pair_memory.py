@@ -32,6 +32,13 @@ def estimated_bytes(layout: Layout, n_classes: int, n_rows: int, caps: Caps) -> 
     return 120 * cells + 5 * totals + 4 * rows
 
 
+def family_bytes(vocabulary: Vocabulary, n_classes: int, n_rows: int, n_parents: int) -> float:
+    """What tables of features and their parents take, which have a number for every class in every cell that occurs."""
+    sizes = vocabulary.sizes.astype(float)
+    of_parents = float(np.prod(np.sort(sizes)[::-1][:n_parents]))
+    return 4 * 8.0 * n_classes * float(np.minimum(n_rows, sizes * of_parents).sum())
+
+
 def check_memory(
     vocabulary: Vocabulary, n_classes: int, n_rows: int, caps: Caps, *, limit: float | None, besides: float, who: str
 ) -> None:

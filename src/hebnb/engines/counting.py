@@ -13,12 +13,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from hebnb import errors
 from hebnb.columns.column import Column, Levels
 from hebnb.columns.kinds import KINDS, Categories, CategoryTree, Kind, MissingPolicy
 from hebnb.columns.kinds.base import refuse_missing, warn_of_gaps
 from hebnb.columns.reading import Reading, ReadingParameters
-from hebnb.columns.table import read, read_labels
+from hebnb.columns.table import Table, read_labels
 from hebnb.columns.vocabulary import Dropped, Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts, Parents
@@ -26,14 +25,13 @@ from hebnb.counts.pairs import Caps, Layout, PairCounts, SparsePairs, held
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, tabulate
 from hebnb.engines.backends import Eager, Frame
-from hebnb.engines.lazy_table import COUNT, LazyColumn, LazyTable
+from hebnb.engines.cutting import Cutting, floats
+from hebnb.engines.lazy_table import CLASS, COUNT, WEIGHT, LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
-# Most rows that trees of bins are grown over.
-MOST_SAMPLED = 50_000
 # Names that no column of a user has.
-_VALUE, _OTHER, _CLASS, _WEIGHT = (f"__hebnb_{part}" for part in ("value", "other", "class", "weight"))
+_VALUE, _OTHER = "__hebnb_value", "__hebnb_other"
 
 
 def count(table: LazyTable, parameters: ReadingParameters, max_categories: int | None = None) -> tuple[Counts, Dropped]:
@@ -57,8 +55,9 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
     results = iter(table.backend.collect(queries, notes))
     dropped: Dropped = {}
     parts = []
-    for name, feature in zip(table.names, features, strict=True):
-        part = _Part.of(feature, next(results), name, reading.missing, table.target)
+    for column, feature in zip(table.columns, features, strict=True):
+        name, result = column.name, next(results)
+        part = _Part.of(feature, result, column.keys(feature, result[_VALUE]), reading.missing, table.target)
         if name in kept:
             distinct, total = (float(number or 0) for number in next(results).row(0))
             if part.weights.sum() < total - 1e-9 * total:
@@ -103,12 +102,12 @@ def count_together(
     found = []
     for together, own, result in zip(columns, kinds, table.backend.collect(queries, notes), strict=True):
         codes = [
-            kind.codes_of_keys(Column(table.names[f], result[f"{_VALUE}{n}"]))
+            kind.codes_of_keys(table.columns[f].keys(kind, result[f"{_VALUE}{n}"]))
             for n, (f, kind) in enumerate(zip(together, own, strict=True))
         ]
-        labels = read_labels(result[_CLASS].to_native(), name=table.target)
+        labels = read_labels(result[CLASS].to_native(), name=table.target)
         class_ = counts.classes.codes_of(labels.values)[labels.codes]
-        found.append(TogetherCells(np.stack(codes, axis=1), class_, _numbers(result[COUNT])))
+        found.append(TogetherCells(np.stack(codes, axis=1), class_, floats(result[COUNT])))
     return found
 
 
@@ -144,13 +143,15 @@ def count_families(table: LazyTable, counts: Counts, parents: Parents) -> Family
 def sample(table: LazyTable, counts: Counts, limit: int, seed: int) -> Sample:
     """A bounded sample of rows, drawn by the engine; classes are weighted to their shares."""
     total = float(counts.class_count.sum())
-    frame: Frame = table.frame.select(*table.names, table.target, *([table.weight] if table.weight else []))
+    features = [column.sampled.alias(f"{_VALUE}{n}") for n, column in enumerate(table.columns)]
+    frame: Frame = table.frame.select(*features, CLASS, *([WEIGHT] if table.weight else []))
     if table.n_rows > limit:
         frame = nw.from_native(table.backend.sample(frame.to_native(), limit, limit / table.n_rows, seed))
     (rows,) = table.backend.collect([frame], ["drawing a sample of rows"])
-    weights = _numbers(rows[table.weight]) if table.weight else None
-    codes = counts.vocabulary.encode(read(rows.select(list(table.names)).to_native()))
-    labels = read_labels(rows[table.target].to_native(), name=table.target)
+    weights = floats(rows[WEIGHT]) if table.weight else None
+    columns = tuple(column.restored(rows[f"{_VALUE}{n}"]) for n, column in enumerate(table.columns))
+    codes = counts.vocabulary.encode(Table(columns, len(rows)))
+    labels = read_labels(rows[CLASS].to_native(), name=table.target)
     class_codes = counts.classes.codes_of(labels.values)[labels.codes]
     encoded = EncodedRows(counts.vocabulary, counts.classes, codes, class_codes, weights)
     drawn = Sample.of(encoded, np.random.RandomState(seed))
@@ -167,14 +168,14 @@ class _Part:
     weights: FloatArray
 
     @classmethod
-    def of(cls, feature: Kind, result: Eager, name: str, policy: MissingPolicy, target: str) -> _Part:
-        weights, keys = _numbers(result[COUNT]), Column(name, result[_VALUE])
+    def of(cls, feature: Kind, result: Eager, keys: Column, policy: MissingPolicy, target: str) -> _Part:
+        weights = floats(result[COUNT])
         if policy == "error":
-            refuse_missing(int(weights[feature.gaps(keys)].sum()), name)
+            refuse_missing(int(weights[feature.gaps(keys)].sum()), keys.name)
         counted = feature.counted(keys, policy)
         if counted.is_empty:
-            warn_of_gaps(name)
-        labels = read_labels(result[_CLASS].to_native(), name=target)
+            warn_of_gaps(keys.name)
+        labels = read_labels(result[CLASS].to_native(), name=target)
         return cls(counted, counted.codes_of_keys(keys), labels, weights)
 
     def limited(self, most: int, policy: MissingPolicy, name: str) -> tuple[_Part, Dropped]:
@@ -191,12 +192,9 @@ class _Part:
 def _tally(table: LazyTable, values: dict[str, nw.Expr]) -> Frame:
     """(values, class) → rows, or their weight."""
     columns = [expression.alias(name) for name, expression in values.items()]
-    columns.append(nw.col(table.target).alias(_CLASS))
-    number = nw.len()
-    if table.weight is not None:
-        columns.append(nw.col(table.weight).cast(nw.Float64).alias(_WEIGHT))
-        number = nw.col(_WEIGHT).sum()
-    return table.frame.select(*columns).group_by(*values, _CLASS).agg(number.alias(COUNT))
+    columns += [nw.col(CLASS), *([nw.col(WEIGHT)] if table.weight else [])]
+    number = nw.col(WEIGHT).sum() if table.weight else nw.len()
+    return table.frame.select(*columns).group_by(*values, CLASS).agg(number.alias(COUNT))
 
 
 def _most_frequent(tally: Frame, limit: int | None) -> Frame:
@@ -205,7 +203,7 @@ def _most_frequent(tally: Frame, limit: int | None) -> Frame:
     totals = tally.filter(~nw.col(_VALUE).is_null()).group_by(_VALUE).agg(nw.col(COUNT).sum().alias(_OTHER))
     top = totals.sort(_OTHER, _VALUE, descending=True).head(limit)
     kept = tally.join(top, on=_VALUE, how="left").filter(~nw.col(_OTHER).is_null() | nw.col(_VALUE).is_null())
-    return kept.select(_VALUE, _CLASS, COUNT)
+    return kept.select(_VALUE, CLASS, COUNT)
 
 
 def _expected(table: LazyTable, reading: Reading) -> list[Kind]:
@@ -213,102 +211,31 @@ def _expected(table: LazyTable, reading: Reading) -> list[Kind]:
     of_kind: dict[type[Kind], list[int]] = {}
     for f, column in enumerate(table.columns):
         of_kind.setdefault(next(kind for kind in KINDS if kind.claims(column, reading)), []).append(f)
+    cutting = Cutting(table)
+    cutting.refuse_infinite([column for column in table.columns if reading.cuts(column)])
     features: dict[int, Kind] = {}
     for kind, places in of_kind.items():
         columns = [table.columns[f] for f in places]
-        features |= zip(places, kind.expected(columns, reading, _Cutting(table, reading)), strict=True)
+        features |= zip(places, kind.expected(columns, reading, cutting), strict=True)
     return [features[f] for f in range(len(table.columns))]
-
-
-@dataclass(frozen=True)
-class _Cutting:
-    """What the engine of a table tells of the numbers of its columns."""
-
-    table: LazyTable
-    reading: Reading
-
-    def edges(self, columns: list[LazyColumn]) -> dict[str, FloatArray]:
-        """Quantiles."""
-        return _edges(self.table, columns, self.reading)
-
-    def sampled(self, columns: list[LazyColumn]) -> tuple[list[FloatArray], list[FloatArray | None]]:
-        """The numbers of the same rows for all columns."""
-        table = self.table
-        weight = [] if table.weight is None else [nw.col(table.weight).cast(nw.Float64).alias(_WEIGHT)]
-        frame: Frame = table.frame.select(*(column.numbers.alias(column.name) for column in columns), *weight)
-        if table.n_rows > MOST_SAMPLED:
-            share = MOST_SAMPLED / table.n_rows
-            frame = nw.from_native(table.backend.sample(frame.to_native(), MOST_SAMPLED, share, 0))
-        (rows,) = table.backend.collect([frame], ["looking at the numbers to be cut"])
-        weights = None if table.weight is None else _numbers(rows[_WEIGHT])
-        numbers = [_numbers(rows[column.name]) for column in columns]
-        for column, own in zip(columns, numbers, strict=True):
-            refuse_infinite(column.name, own)
-        return numbers, [weights] * len(columns)
-
-
-def refuse_infinite(name: str, numbers: FloatArray) -> None:
-    """Complain of numbers that have no end."""
-    if np.isinf(numbers).any():
-        raise InputError(
-            f"{errors.column(name)}: some values are infinite.",
-            "Replace them by the largest finite value, or by null if they mean missing.",
-        )
-
-
-def _edges(table: LazyTable, columns: list[LazyColumn], reading: Reading) -> dict[str, FloatArray]:
-    """Edges by the engine's quantiles, for columns with more distinct numbers than bins that are not cut already."""
-    names, n_bins = [column.name for column in columns], reading.n_bins
-    numeric = table.frame.select(*(column.numbers.alias(column.name) for column in columns))
-    facts = [
-        fact
-        for name in names
-        for fact in (nw.col(name).n_unique(), nw.col(name).null_count(), nw.col(name).min(), nw.col(name).max())
-    ]
-    facts = [fact.alias(f"{_VALUE}{k}") for k, fact in enumerate(facts)]
-    (found,) = table.backend.collect([numeric.select(*facts)], ["looking at the numbers to be cut"])
-    numbers = iter([np.nan if number is None else float(number) for number in found.row(0)])
-    largest = {}
-    for name in names:
-        distinct, gaps, low, high = next(numbers), next(numbers), next(numbers), next(numbers)
-        refuse_infinite(name, np.array([low, high]))
-        if distinct - (gaps > 0) > n_bins and name not in reading.given_edges:
-            largest[name] = high
-    if not largest:
-        return {}
-    shares = np.arange(1, n_bins) / n_bins
-    quantiles = table.backend.quantiles(numeric.select(list(largest)), list(largest), shares)
-    return {name: _distinct_edges(quantiles[name], top) for name, top in largest.items()}
-
-
-def _distinct_edges(quantiles: FloatArray, largest: float) -> FloatArray:
-    """Edges below the largest number; if every quantile is the largest, it gets a bin to itself."""
-    edges = np.unique(quantiles)
-    inner: FloatArray = edges[edges < largest]
-    return inner if len(inner) else np.array([np.nextafter(largest, -np.inf)])
 
 
 def _classes(table: LazyTable) -> tuple[Categories, FloatArray]:
     """The classes and the weight of their rows."""
     (result,) = table.backend.collect([_tally(table, {})], [f"counting classes in column {table.target!r}"])
-    weights = _numbers(result[COUNT])
+    weights = floats(result[COUNT])
     if not len(weights):
         raise InputError("X has 0 rows.", "Pass at least one.")
-    gaps = Column(table.target, result[_CLASS]).levels.codes < 0
+    gaps = Column(table.target, result[CLASS]).levels.codes < 0
     if gaps.any():
         raise InputError(
             f"{table.target}: {weights[gaps].sum():.0f} labels are missing.",
             "Drop these rows, or give them a label of their own.",
         )
-    labels = read_labels(result[_CLASS].to_native(), name=table.target)
+    labels = read_labels(result[CLASS].to_native(), name=table.target)
     classes = Categories.occurring(*labels)
     codes = classes.codes_of(labels.values)[labels.codes]
     return classes, np.bincount(codes, weights, classes.size).astype(float)
-
-
-def _numbers(series: nw.Series[Any]) -> FloatArray:
-    numbers: FloatArray = series.cast(nw.Float64).to_numpy().astype(float)
-    return numbers
 
 
 def check_limit(max_categories: Any) -> None:

@@ -12,46 +12,91 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.choice import chosen_features
+from hebnb.columns.column import Column, is_measured, is_wide
 from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
-from hebnb.engines.backends import Backend, Frame, backend_of
+from hebnb.engines.backends import Backend, Frame, Times, backend_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, FloatArray
 
-# A name that no column of a user has.
-COUNT = "__hebnb_count"
-_NUMBERS = "__hebnb_numbers"
+# Names that no column of a user has.
+COUNT, CLASS, WEIGHT, _NUMBERS, _MOMENTS = (
+    f"__hebnb_{part}" for part in ("count", "class", "weight", "numbers", "moments")
+)
+# Types that narwhals does not know, and whose values are text in memory, or gaps.
+_TEXTS = ("uuid", "null", "void")
 # Below this, a float that is a whole number is that integer and no other.
 _EXACT = float(1 << 53)
 
 
 @dataclass(frozen=True)
 class LazyColumn:
-    """What is known of a column before its engine has done anything."""
+    """What is known of a column before its engine has done anything.
+
+    Parameters
+    ----------
+    name : str
+        As the user has it.
+    dtype : narwhals type
+    held : str, optional
+        The column of the frame that has its values, if it goes by another name.
+    microseconds : str, optional
+        The column of the frame that has its times as whole numbers.
+    nan_is_text : bool
+        As ``Backend.nan_is_text``.
+    made : str, optional
+        A column of the frame that has the numbers already, so that they are made once and compared often.
+    """
 
     name: str
     dtype: Any
+    held: str | None = None
+    microseconds: str | None = None
     nan_is_text: bool = False
-    # A column of the frame that has the numbers already, so that they are made once and compared often.
     made: str | None = None
 
     @property
     def is_continuous(self) -> bool:
         """Whether the column holds a measured quantity rather than categories."""
-        times = self.dtype.is_temporal() and self.dtype != nw.Time
-        return bool(self.dtype.is_float() or self.dtype.is_decimal() or times)
+        return is_measured(self.dtype)
+
+    @property
+    def holds_times(self) -> bool:
+        """Whether the numbers are microseconds since 1970."""
+        return isinstance(self.dtype, nw.Datetime | nw.Date)
+
+    @property
+    def source(self) -> str:
+        """The column of the frame that numbers are made of."""
+        return self.microseconds or self.held or self.name
+
+    @property
+    def plain(self) -> nw.Expr:
+        """The column of the frame; what has no type of its own here as text."""
+        column = nw.col(self.held or self.name)
+        return column.cast(nw.String) if self.dtype in (nw.Categorical, nw.Enum, nw.Unknown) else column
+
+    @property
+    def moment(self) -> nw.Expr:
+        """Times as whole microseconds."""
+        assert self.microseconds is not None
+        return nw.col(self.microseconds)
 
     @property
     def numbers(self) -> nw.Expr:
-        """The values as floats, null where missing."""
+        """The values as floats, null where missing; decimals by way of their digits, as in memory."""
         if self.made is not None:
             return nw.col(self.made)
-        if self.dtype.is_temporal():
+        if self.dtype == nw.Time:
             raise InputError(
-                f"{errors.column(self.name)}: the times of a lazy table cannot be cut into bins.",
-                "Make numbers of them, for example seconds, or list the column in categorical_features.",
+                f"{errors.column(self.name)}: times of day are not numbers.",
+                "This column is cut into bins; convert it to numbers, or list it in categorical_features at fit.",
             )
-        numbers = nw.col(self.name).cast(nw.Float64)
+        if self.dtype.is_temporal():
+            return self.moment.cast(nw.Float64)
+        if self.dtype.is_decimal() or is_wide(self.dtype):
+            return self.plain.cast(nw.String).cast(nw.Float64)
+        numbers = self.plain.cast(nw.Float64)
         if not self.dtype.is_float():
             return numbers
         if not self.nan_is_text:
@@ -61,20 +106,32 @@ class LazyColumn:
 
     @property
     def value(self) -> nw.Expr:
-        """The value itself, null for a gap; categoricals as text."""
-        if self.dtype.is_float():
+        """What rows are grouped by where the values are categories, null for a gap."""
+        if self.dtype.is_float() or (self.dtype.is_decimal() and not is_wide(self.dtype)):
             return self.numbers
-        if self.dtype in (nw.Categorical, nw.Enum):
-            return nw.col(self.name).cast(nw.String)
-        return nw.col(self.name)
+        return self.moment if isinstance(self.dtype, nw.Duration) else self.plain
+
+    @property
+    def sampled(self) -> nw.Expr:
+        """What is collected of rows that are encoded in memory."""
+        return self.moment if isinstance(self.dtype, nw.Duration) else self.plain
+
+    def restored(self, collected: nw.Series[Any]) -> Column:
+        """Collected values as a column: durations, which engines hand out in many ways, came as microseconds."""
+        is_duration = isinstance(self.dtype, nw.Duration)
+        return Column(self.name, collected.cast(nw.Duration("us")) if is_duration else collected)
+
+    def keys(self, kind: Kind, collected: nw.Series[Any]) -> Column:
+        """What rows were grouped by as a column: values again, or numbers of bins."""
+        return Column(self.name, collected) if kind.cut_at is not None else self.restored(collected)
 
     @property
     def text(self) -> nw.Expr:
         """The value as the text that it is in a tree of categories, null for a gap."""
-        if self.dtype in (nw.String, nw.Categorical, nw.Enum):
-            return self.value
-        if self.dtype.is_integer():
-            return self.value.cast(nw.String)
+        if self.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Unknown):
+            return self.plain
+        if self.dtype.is_integer() or is_wide(self.dtype):
+            return self.plain.cast(nw.String)
         if not self.dtype.is_float():
             raise InputError(
                 f"{errors.column(self.name)}: it has a hierarchy, and values of type {self.dtype} are neither text nor "
@@ -134,6 +191,8 @@ class LazyTable:
     target : str
     weight : str, optional
         Column that says how often every row counts.
+
+    The frame has the labels in the column ``CLASS`` and the weights, as floats, in ``WEIGHT``.
     """
 
     frame: Frame
@@ -145,18 +204,17 @@ class LazyTable:
     @classmethod
     def read(cls, X: Any, y: Any, sample_weight: Any = None, features: Sequence[str] | None = None) -> LazyTable:
         """Check names and types against the schema."""
-        frame: Frame = nw.from_native(X)
-        schema = dict(frame.collect_schema())
+        given: Frame = nw.from_native(X)
+        schema = dict(given.collect_schema())
         target = _known_name("y", y, schema)
         weight = None if sample_weight is None else _known_name("sample_weight", sample_weight, schema)
         names = chosen_features(features, list(schema), target, weight)
-        for name in (*names, target):
-            refuse_strange(name, schema[name])
+        backend = backend_of(given)
+        frame, columns = readable(X, backend, [*names, target])
+        frame = frame.with_columns(columns[-1].plain.alias(CLASS))
         if weight is not None:
-            frame = _with_positive_weights(frame, backend_of(frame), weight)
-        backend = backend_of(frame)
-        columns = tuple(LazyColumn(name, schema[name], backend.nan_is_text) for name in names)
-        return cls(frame, backend, columns, target, weight)
+            frame = _with_positive_weights(frame, backend, weight, held_names(X, backend)[weight])
+        return cls(frame, backend, columns[:-1], target, weight)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -179,11 +237,39 @@ class LazyTable:
         return int(result.row(0)[0])
 
 
-def refuse_strange(name: str, dtype: Any) -> None:
-    """Complain of a type whose values cannot be categories."""
-    if dtype.is_nested() or dtype == nw.Binary:
+def readable(X: Any, backend: Backend, names: Sequence[str]) -> tuple[Frame, tuple[LazyColumn, ...]]:
+    """A lazy table, and some columns of it, whose times are there as microseconds too."""
+    schema = dict(nw.from_native(X).collect_schema())
+    frame: Frame = nw.from_native(backend.readable(X))
+    held = held_names(X, backend)
+    columns, times = [], []
+    for n, name in enumerate(names):
+        dtype = schema[name]
+        _refuse_strange(name, dtype, backend, X)
+        column = LazyColumn(name, dtype, held[name], nan_is_text=backend.nan_is_text)
+        if dtype.is_temporal():
+            column = replace(column, microseconds=f"{_MOMENTS}{n}")
+            times.append(Times(held[name], dtype, f"{_MOMENTS}{n}"))
+        columns.append(column)
+    return backend.with_microseconds(frame, times) if times else frame, tuple(columns)
+
+
+def held_names(X: Any, backend: Backend) -> dict[str, str]:
+    """The columns of a lazy table, by the names of the user, under the names that expressions can refer to."""
+    before, after = (list(nw.from_native(native).collect_schema()) for native in (X, backend.readable(X)))
+    return dict(zip(before, after, strict=True))
+
+
+def _refuse_strange(name: str, dtype: Any, backend: Backend, native: Any) -> None:
+    """Complain of a type whose values cannot be categories, or would be others than in memory."""
+    strange = dtype.is_nested() or dtype == nw.Binary or isinstance(dtype, backend.unreadable)
+    called = str(dtype)
+    if dtype == nw.Unknown or strange:
+        called = called if dtype.is_nested() else backend.type_name(native, name)
+        strange = strange or called.strip('"').lower() not in _TEXTS
+    if strange:
         raise InputError(
-            f"{errors.column(name)}: values of type {dtype} cannot be categories.",
+            f"{errors.column(name)}: values of type {called} cannot be categories.",
             "Convert it to strings or numbers, or leave it out with features=[…].",
         )
 
@@ -199,9 +285,10 @@ def _known_name(argument: str, name: Any, schema: dict[str, Any]) -> str:
     return name
 
 
-def _with_positive_weights(frame: Frame, backend: Backend, name: str) -> Frame:
+def _with_positive_weights(frame: Frame, backend: Backend, name: str, held: str) -> Frame:
     """The rows that count at all; an error if weights are not what weights are."""
-    weight = nw.col(name).cast(nw.Float64)
+    frame = frame.with_columns(nw.col(held).cast(nw.Float64).alias(WEIGHT))
+    weight = nw.col(WEIGHT)
     query = frame.select(weight.min().alias("least"), weight.sum().alias("total"), weight.null_count().alias("gaps"))
     (result,) = backend.collect([query], [f"checking the weights in column {name!r}"])
     least, total, gaps = (float(number) if number is not None else np.nan for number in result.row(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from hebnb import errors
 from hebnb.columns.hierarchies import Ancestry, Beginning
 from hebnb.engines.backends import Backend, Frame, backend_of
-from hebnb.engines.lazy_table import LazyColumn, refuse_strange, stairs
+from hebnb.engines.lazy_table import LazyColumn, held_names, readable, stairs
+from hebnb.engines.matching import matched
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.scores.lookups import TIE
@@ -64,40 +66,37 @@ def predicted(X: Any, model: ScoreTables, what: str, predict: Any) -> Any:
     by_rows = backend.predictions(X, features, names, kind, predict)
     if by_rows is not None:
         return by_rows
-    scored = with_scores(frame, backend, model)
+    frame, lazy = readable(X, backend, features)
+    held = list(held_names(X, backend).values())
+    scored = with_scores(frame, held, lazy, backend, model)
     if what == "prediction":
-        made = with_best(scored, columns, labels, what)
+        made = with_best(scored, held, labels, what)
     else:
-        made = (with_log_proba if what == "log_proba" else with_proba)(scored, columns, names)
-    return made.to_native()
+        made = (with_log_proba if what == "log_proba" else with_proba)(scored, held, names)
+    return backend.named(made.to_native(), [*columns, *names])
 
 
-def with_scores(frame: Frame, backend: Backend, model: ScoreTables) -> Frame:
-    """The table with a column ``__hebnb_score{c}`` for every class.
+def with_scores(
+    frame: Frame, kept: list[str], columns: Sequence[LazyColumn], backend: Backend, model: ScoreTables
+) -> Frame:
+    """Some columns of the table, and a column ``__hebnb_score{c}`` for every class.
 
     Every row stays one row, whatever its values: keys of a lookup are distinct.
     """
     _refuse_large(model)
-    schema = dict(frame.collect_schema())
-    columns = list(schema)
     scores = [nw.lit(float(start)) for start in model.start]
-    vocabulary = model.counts.vocabulary
-    lazy = []
-    for name in map(str, vocabulary.names):
-        refuse_strange(name, schema[name])
-        lazy.append(LazyColumn(name, schema[name], backend.nan_is_text))
     joins = _Joins(frame, backend)
-    singles, together = model.tables[: len(lazy)], model.tables[len(lazy) :]
+    singles, together = model.tables[: len(columns)], model.tables[len(columns) :]
     by_code = bool(together) or any(len(table.columns) > 1 for table in singles)
-    found = _by_code(joins, model, lazy) if by_code else _by_value(joins, model, lazy)
+    found = _by_code(joins, model, columns) if by_code else _by_value(joins, model, columns)
     for parts in found:
         scores = [score + part for score, part in zip(scores, parts, strict=True)]
     made = [score.alias(f"{_SCORE}{c}") for c, score in enumerate(scores)]
     scored = joins.frame.with_columns(*made)
-    return scored.select(*columns, *(f"{_SCORE}{c}" for c in range(model.n_classes)))
+    return scored.select(*kept, *(f"{_SCORE}{c}" for c in range(model.n_classes)))
 
 
-def _by_value(joins: _Joins, model: ScoreTables, columns: list[LazyColumn]) -> list[list[nw.Expr]]:
+def _by_value(joins: _Joins, model: ScoreTables, columns: Sequence[LazyColumn]) -> list[list[nw.Expr]]:
     """What every table adds to every class, by the value of its only column."""
     found = []
     parts = zip(model.tables, model.counts.vocabulary.features, model.combination.table_weights.tolist(), strict=True)
@@ -107,7 +106,7 @@ def _by_value(joins: _Joins, model: ScoreTables, columns: list[LazyColumn]) -> l
     return found
 
 
-def _by_code(joins: _Joins, model: ScoreTables, columns: list[LazyColumn]) -> list[list[nw.Expr]]:
+def _by_code(joins: _Joins, model: ScoreTables, columns: Sequence[LazyColumn]) -> list[list[nw.Expr]]:
     """What every table adds to every class, by one number for the codes of its columns, as the table sees them.
 
     All numbers are columns before the first join: engines look at a query anew whenever something is added to it.
@@ -244,19 +243,16 @@ class _Numbers:
     def lookup(self, values: Array, gap: int | None) -> list[nw.Expr]:
         """By a join; null, which joins nothing, is a gap."""
         of_gap, silent = self.parts[-1 if gap is None else gap], self.parts[-1]
-        matched = _matched(self.column, values)
-        if matched is None:  # other values than those of fit: whatever they are, they are unseen
-            is_gap = self.column.value.is_null()
-            found = [nw.lit(float(number)) for number in silent]
+        expression, keys, places = matched(self.column, values)
+        key = self.joins.kept(expression, f"{_KEY}{self.mark}")
+        if len(keys):  # else it holds other values than those of fit: whatever they are, they are unseen
+            found = self.joins.found(keys, (self.parts - silent)[places], self.mark)  # what is not found is zero
         else:
-            expression, keys = matched
-            key = self.joins.kept(expression, f"{_KEY}{self.mark}")
-            is_gap = key.is_null()
-            found = self.joins.at(key, keys, self.parts - silent, self.mark)  # what is not found is zero
-            if silent.any():
-                found = [part + float(number) for part, number in zip(found, silent, strict=True)]
+            found = [nw.lit(0.0) for _ in silent]
+        if silent.any():
+            found = [part + float(number) for part, number in zip(found, silent, strict=True)]
         pairs = zip(found, of_gap, strict=True)
-        return [nw.when(is_gap).then(nw.lit(float(number))).otherwise(part) for part, number in pairs]
+        return [nw.when(key.is_null()).then(nw.lit(float(number))).otherwise(part) for part, number in pairs]
 
     def climb(self, ancestry: Ancestry) -> list[nw.Expr]:
         """By joins with the texts that are known, else with their ancestors; then with the numbers."""
@@ -279,35 +275,6 @@ def _beginning(text: nw.Expr, way: Beginning) -> nw.Expr:
     gone = text.str.len_chars() - text.str.replace_all(way.separator, "", literal=True).str.len_chars()
     first = nw.concat_str(*(parts.list.get(n) for n in range(way.number)), separator=way.separator)
     return nw.when(gone >= way.number * len(way.separator)).then(first)
-
-
-def _matched(column: LazyColumn, values: Array) -> tuple[nw.Expr, Array] | None:
-    """The column and the categories as values of one type; None where they are of different kinds.
-
-    Numbers meet as integers if both are, else as floats. Nothing is converted that could make two keys equal.
-    """
-    dtype, expression = column.dtype, column.value
-    kind = values.dtype.kind
-    if not len(values):
-        return None
-    if dtype.is_numeric() and kind in "iuf":
-        return _matched_numbers(dtype, values, expression)
-    texts = kind == "O" and all(isinstance(value, str) for value in values.tolist())
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        same = texts
-    elif dtype == nw.Boolean:
-        same = kind == "b"
-    else:  # times and the like, which are objects
-        same = kind == "O" and not texts and not dtype.is_numeric()
-    return (expression, values) if same else None
-
-
-def _matched_numbers(dtype: Any, values: Array, expression: nw.Expr) -> tuple[nw.Expr, Array] | None:
-    if not dtype.is_integer() or values.dtype.kind == "f":
-        return expression.cast(nw.Float64), values.astype(float)
-    if dtype == nw.UInt64:
-        return (expression, values.astype(np.uint64)) if values.min() >= 0 else None
-    return (expression.cast(nw.Int64), values) if values.dtype.kind == "i" else None
 
 
 def with_log_proba(frame: Frame, columns: list[str], names: list[str]) -> Frame:

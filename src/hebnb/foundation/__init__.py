@@ -1,1 +1,1 @@
-"""What every other part stands on: array types, memory, files, text fit to be shown, JSON."""
+"""What every other part stands on: array types, memory, files, signals, text fit to be shown, JSON."""

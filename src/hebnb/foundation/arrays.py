@@ -22,8 +22,10 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 # NumPy works outside the interpreter lock, so threads help where arrays are worked on piece by piece.
 THREADS = min(os.cpu_count() or 1, 8)
 
-# Numbers computed at a time.
+# Numbers computed at a time; more where rows are so wide that a block would have few of them, since a block costs
+# something for every column.
 _BLOCK_NUMBERS = 1 << 19
+_WIDE_BLOCK_NUMBERS = 1 << 21
 # Products of matrices with fewer rows than this are over before a second thread of BLAS has woken up. On a machine that
 # is busy with other things, threads that wait for each other can even take ten times as long as one.
 _FEW_ROWS = 64
@@ -49,5 +51,6 @@ def _blas() -> Any:
 
 def blocks(n_rows: int, numbers_a_row: int) -> list[slice]:
     """Runs of rows that are worked on together, so that what they need stays small."""
-    size = max(64, _BLOCK_NUMBERS // max(numbers_a_row, 1))
+    numbers = max(numbers_a_row, 1)
+    size = max(64, min(256, _WIDE_BLOCK_NUMBERS // numbers), _BLOCK_NUMBERS // numbers)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

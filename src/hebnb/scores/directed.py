@@ -54,7 +54,9 @@ class Directed:
             return cls(counts, used, None, total)
         cells = _both_ways(counts.pairs)
         key = (cells.class_ * layout.width + cells.parent) * n_features + layout.feature[cells.child]
-        return cls(counts, used, cells, np.bincount(key, cells.count, int(np.prod(shape))).reshape(shape).astype(float))
+        # Memory that is never written to, that of parents without children, is never taken.
+        sums: FloatArray = np.bincount(key, cells.count, int(np.prod(shape))).astype(float, copy=False)
+        return cls(counts, used, cells, sums.reshape(shape))
 
     def concentrations(self, rule: Smoother) -> FloatArray:
         """The concentration of every (class, parent, child), of shape (C, F, F), NaN where none is in use."""

@@ -151,8 +151,18 @@ class SparsePairTables:
     @cached_property
     def _of_all_children(self) -> FloatArray:
         """The sum over the children of what belongs to the parent's value alone, of shape (C, W)."""
-        used = self.used[self.layout.feature]
-        return np.stack([np.where(used, part, 0).sum(axis=1) for part in self.of_parent_value])
+        sums = np.zeros(self.of_parent_value.shape[:2])
+        at = _of_parents(self.layout, self.used)
+        used = self.used[self.layout.feature[at]]
+        for part, total in zip(self.of_parent_value, sums, strict=True):
+            total[at] = np.where(used, part[at], 0).sum(axis=1)
+        return sums
+
+
+def _of_parents(layout: Layout, used: BoolArray) -> IntArray:
+    """The positions of features that any other is conditioned on."""
+    is_parent: BoolArray = np.asarray(used.any(axis=1))
+    return np.flatnonzero(is_parent[layout.feature])
 
 
 def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> SparsePairTables:
@@ -160,10 +170,9 @@ def sparse_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> Sparse
     counts, used, total = directed.counts, directed.used, directed.total
     feature = counts.layout.feature
     of_value = np.append(np.log(np.where(mean > 0, mean, 1.0)), 0.0)
-    rest = np.empty_like(total)
+    rest, at = np.zeros(total.shape), _of_parents(counts.layout, used)
     for c, strength in enumerate(np.where(used, m, 1.0)):
-        posterior_mean(0.0, total[c], 1.0, strength[feature], out=rest[c])
-    np.log(rest, out=rest)
+        rest[c, at] = np.log(posterior_mean(0.0, total[c, at], 1.0, strength[feature[at]]))
     cells = directed.cells_of(slice(0, len(used)))
 
     def excess_of_cells() -> FloatArray:

@@ -23,8 +23,10 @@ from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import BlockLookup, DenseLookup, Lookup, SparseLookup
 from hebnb.smoothing.posterior import posterior_mean
 
-# A table with at most this many numbers, or so many times its cells, has a line for every combination of codes.
+# A table with at most this many numbers, or so many times its cells, has a line for every combination of codes. Those
+# that have one only because they are small take no more than 32 MB together.
 _SMALL_BLOCK = 1 << 18
+_SMALL_BLOCKS = 1 << 22
 _SPARSEST_BLOCK = 8
 
 
@@ -311,7 +313,7 @@ class FamilyTable:
         """A line for every combination of codes where these are not too many."""
         sizes = self.sizes[list(self.columns)] + 1
         numbers = float(np.prod(sizes, dtype=float)) * len(self.m)
-        if numbers > max(_SMALL_BLOCK, _SPARSEST_BLOCK * self.n_cells * len(self.m)):
+        if numbers > most_numbers(self.n_cells, len(self.m), len(self.sizes)):
             return FamilyLookup(self, weight)
         steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
         return BlockLookup(self.columns, steps, weight * every_combination(self, self.sizes))
@@ -435,6 +437,11 @@ class FamilyLookup:
     def add_to(self, scores: FloatArray, codes: Sequence[IntArray]) -> None:
         """Look up and add."""
         scores += self.weight * self.table.scores(codes)
+
+
+def most_numbers(n_cells: float, n_classes: int, n_features: int) -> float:
+    """How many numbers a table of so many cells has at most, if it has a line for every combination of codes."""
+    return max(min(_SMALL_BLOCK, _SMALL_BLOCKS // n_features), _SPARSEST_BLOCK * n_cells * n_classes)
 
 
 def every_combination(table: ScoreTable, sizes: IntArray) -> FloatArray:

@@ -9,7 +9,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 
@@ -49,14 +60,21 @@ class Climber(Protocol[T_co]):
         """The code of a value by its text, or of the deepest of its ancestors that is known."""
 
 
+class Numbers(NamedTuple):
+    """The numbers of some rows, NaN for a gap, and the rows' weights if they have any."""
+
+    numbers: FloatArray
+    weights: FloatArray | None
+
+
 class Cutting(Protocol):
     """What an engine tells of the numbers of lazy columns."""
 
-    def edges(self, columns: list[Any]) -> dict[str, FloatArray]:
-        """Where to cut columns, at quantiles; only those with more distinct numbers than bins."""
+    def sampled(self, columns: list[Any], limit: int, few: int) -> list[Numbers]:
+        """For every column the numbers of all rows, or of about ``limit`` at random.
 
-    def sampled(self, columns: list[Any]) -> tuple[list[FloatArray], list[FloatArray | None]]:
-        """For every column the numbers of some rows, NaN for a gap, and the rows' weights if they have any."""
+        Where these have no more than ``few`` different numbers, rows with others are among them if there are any.
+        """
 
 
 class Kind(ABC):

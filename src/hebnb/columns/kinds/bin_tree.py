@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hebnb.columns.column import Column
-from hebnb.columns.kinds.base import Cutting, Kind
+from hebnb.columns.kinds.base import Cutting, Kind, Numbers
 from hebnb.columns.kinds.bins import Bins, has_missing
 from hebnb.columns.kinds.categories import Categories
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
@@ -18,6 +18,8 @@ from hebnb.foundation.arrays import Array, FloatArray, IntArray
 if TYPE_CHECKING:
     from hebnb.columns.reading import Reading
 
+# Most rows of a lazy table that a tree is grown over.
+MOST_SAMPLED = 50_000
 # Most leaves of a tree, and its depth: a value that many rows have is set apart within a few splits.
 MOST_LEAVES = 256
 DEEPEST = 12
@@ -63,15 +65,15 @@ class BinTree(Bins):
         missing = has_missing(column.numbers, reading.missing, column.name)
         if np.isnan(column.numbers).all():
             return Categories.learn(column, reading)
-        return replace(cls.over(column, weights), missing=missing)
+        return replace(cls.over(Numbers(column.numbers, weights), column.holds_times), missing=missing)
 
     @classmethod
-    def over(cls, column: Column, weights: FloatArray | None) -> BinTree:
+    def over(cls, given: Numbers, of_times: bool) -> BinTree:
         """The tree over the numbers of a column."""
-        present = ~np.isnan(column.numbers)
-        values, at = np.unique(column.numbers[present], return_inverse=True)
-        rows = np.bincount(at, None if weights is None else weights[present]).astype(float)
-        return cls.grown(values, rows, False, column.holds_times)
+        present = ~np.isnan(given.numbers)
+        values, at = np.unique(given.numbers[present], return_inverse=True)
+        rows = np.bincount(at, None if given.weights is None else given.weights[present]).astype(float)
+        return cls.grown(values, rows, False, of_times)
 
     @classmethod
     def grown(cls, values: FloatArray, rows: FloatArray, missing: bool, of_times: bool = False) -> BinTree:
@@ -98,10 +100,10 @@ class BinTree(Bins):
     def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
         """Trees over a sample of the numbers."""
         few = Categories(np.empty(0, dtype=object), missing=False)
-        sampled = zip(columns, *engine.sampled(columns), strict=True) if columns else ()
+        sampled = engine.sampled(columns, MOST_SAMPLED, reading.n_bins) if columns else []
         return [
-            few if np.isnan(numbers).all() else cls.over(Column(column.name, numbers), weights)
-            for column, numbers, weights in sampled
+            few if np.isnan(given.numbers).all() else cls.over(given, column.holds_times)
+            for column, given in zip(columns, sampled, strict=True)
         ]
 
     @cached_property

@@ -15,6 +15,7 @@ from hebnb.columns.kinds.base import (
     Cutting,
     Kind,
     MissingPolicy,
+    Numbers,
     T_co,
     refuse_missing,
     warn_of_gaps,
@@ -25,6 +26,11 @@ from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from hebnb.columns.reading import Reading
+
+
+# Most rows of a lazy table that quantiles are taken of: with probability 0.9999 all are within 0.5 % of the rows of
+# where those of all rows are (the inequality of Dvoretzky, Kiefer and Wolfowitz).
+MOST_SAMPLED = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,22 +70,23 @@ class Bins(Kind):
             if not present.any():
                 warn_of_gaps(column.name)
             return cls(given, missing and bool(present.any()), column.holds_times)
-        if weights is None:
-            ordered = np.sort(numbers[present])
-            weight = np.ones(len(ordered))
-        else:
-            order = np.argsort(numbers[present], kind="stable")
-            ordered, weight = numbers[present][order], weights[present][order]
-        if np.count_nonzero(np.diff(ordered)) < reading.n_bins:
-            return Categories.learn(column, reading)
-        return cls(quantile_edges(ordered, weight, reading.n_bins), missing, column.holds_times)
+        edges = _edges(Numbers(numbers, weights), reading.n_bins)
+        return Categories.learn(column, reading) if edges is None else cls(edges, missing, column.holds_times)
 
     @classmethod
     def expected(cls, columns: list[Any], reading: Reading, engine: Cutting) -> list[Kind]:
-        """Bins at the engine's quantiles; categories where it has found few numbers."""
-        found = {**engine.edges(columns), **reading.given_edges}
+        """Bins at quantiles of the rows, or of a sample of them; categories where numbers are few."""
+        found: dict[Name, FloatArray | None] = dict(reading.given_edges)
+        unknown = [column for column in columns if column.name not in found]
+        sampled = engine.sampled(unknown, MOST_SAMPLED, reading.n_bins) if unknown else []
+        for column, numbers in zip(unknown, sampled, strict=True):
+            found[column.name] = _edges(numbers, reading.n_bins)
         few = Categories(np.empty(0, dtype=object), missing=False)
-        return [cls(found[column.name], missing=False) if column.name in found else few for column in columns]
+        edges = [found[column.name] for column in columns]
+        return [
+            few if own is None else cls(own, missing=False, of_times=column.holds_times)
+            for column, own in zip(columns, edges, strict=True)
+        ]
 
     def counted(self, keys: Column, policy: MissingPolicy) -> Bins:
         """Whether there were gaps, and numbers."""
@@ -189,6 +196,18 @@ class Bins(Kind):
         if not bool(np.all(np.diff(edges) > 0)):
             raise ValueError("edges are not increasing")
         return cls(edges, bool(described["missing"]), bool(described["of_times"]))
+
+
+def _edges(given: Numbers, n_bins: int) -> FloatArray | None:
+    """Edges at quantiles; None where there are no more distinct numbers than bins."""
+    present = ~np.isnan(given.numbers)
+    if given.weights is None:
+        ordered = np.sort(given.numbers[present])
+        weights = np.ones(len(ordered))
+    else:
+        order = np.argsort(given.numbers[present], kind="stable")
+        ordered, weights = given.numbers[present][order], given.weights[present][order]
+    return None if np.count_nonzero(np.diff(ordered)) < n_bins else quantile_edges(ordered, weights, n_bins)
 
 
 def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hebnb.columns.column import Column, in_order
+from hebnb.columns.column import Column, in_order, plain_values
 from hebnb.columns.kinds.base import Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, with_missing
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 from hebnb.foundation.json_values import from_json, to_json
@@ -186,16 +186,16 @@ class Categories(Kind):
     def restored(cls, described: Mapping[str, Any], array: Array | None) -> Categories:
         """The values, which have to be distinct and in order."""
         if "values" in described:
-            given = from_json(described["values"])
-            values = np.empty(len(given), dtype=object)
-            values[:] = given
+            given = plain_values(from_json(described["values"]))
             if len(set(given)) != len(given):
                 raise ValueError("categories occur twice")
+            values = in_order(given)
         else:
             values = np.empty((0, 0)) if array is None else array
             if values.ndim != 1 or values.dtype.kind not in "biuf":
                 raise ValueError("categories are no list")
-        if not np.array_equal(in_order(values.tolist()), values):
+            given = values.tolist()
+        if in_order(given).tolist() != given:
             raise ValueError("categories are not in order")
         return cls(values, bool(described["missing"]))
 

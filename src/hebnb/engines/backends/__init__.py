@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hebnb.engines.backends.base import Backend, Eager, Frame
+from hebnb.engines.backends.base import Backend, Eager, Frame, Times
 from hebnb.engines.backends.dask import Dask
 from hebnb.engines.backends.duckdb import DuckDB
 from hebnb.engines.backends.ibis import Ibis
@@ -19,7 +19,7 @@ BACKENDS: dict[str, Backend] = {
     "IBIS": Ibis(),
 }
 
-__all__ = ["BACKENDS", "Backend", "Eager", "Frame", "backend_of"]
+__all__ = ["BACKENDS", "Backend", "Eager", "Frame", "Times", "backend_of"]
 
 
 def backend_of(frame: Frame) -> Backend:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hebnb.engines.backends.base import Backend, Eager, Frame
-from hebnb.foundation.arrays import Array, FloatArray
+from hebnb.foundation.arrays import Array
 
 
 class Dask(Backend):
@@ -18,11 +18,6 @@ class Dask(Backend):
 
         run: Any = compute
         return self.together(lambda: list(run(*(query.to_native() for query in queries))), notes)
-
-    def quantiles(self, frame: Frame, names: list[str], shares: FloatArray) -> dict[str, FloatArray]:
-        """Dask's own, which are approximate: narwhals has none for several partitions."""
-        found = frame.to_native()[names].quantile(shares.tolist()).compute()
-        return {name: found[name].to_numpy(dtype=float) for name in names}
 
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """That share of every partition."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import narwhals as nw
 import numpy as np
 
-from hebnb.engines.backends.base import Backend, Frame, as_lists
+from hebnb.engines.backends.base import Backend, Frame, Times, as_lists
 
 # Tables that a query is joined with at a time.
 _JOINED = 16
@@ -17,6 +17,20 @@ _JOINED = 16
 def is_nan(expression: str) -> str:
     """Whether a number is NaN, in DuckDB's SQL: as text, for the reason that ``Backend.nan_is_text`` gives."""
     return f"CAST({expression} AS VARCHAR) IN ('nan', '-nan')"
+
+
+def quoted(name: str) -> str:
+    """A name in DuckDB's SQL."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _microseconds(times: Times) -> str:
+    name = quoted(times.name)
+    if not times.has_nanoseconds:
+        return f"epoch_us({name})"
+    whole = f"epoch_ns({name})"
+    return f"({whole} - ({whole} % 1000 + 1000) % 1000) // 1000"
 
 
 class DuckDB(Backend):
@@ -28,6 +42,16 @@ class DuckDB(Backend):
         """A reservoir."""
         query = f"SELECT * FROM hebnb__rows USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})"
         return native.query("hebnb__rows", query)
+
+    def type_name(self, native: Any, name: str) -> str:
+        """As SQL has it."""
+        return str(native.types[native.columns.index(name)])
+
+    def with_microseconds(self, frame: Frame, times: Sequence[Times]) -> Frame:
+        """By DuckDB's own function, which rounds nanoseconds to the nearest."""
+        made = ", ".join(f"{_microseconds(own)} AS {quoted(own.made)}" for own in times)
+        found: Frame = nw.from_native(frame.to_native().query("hebnb__rows", f"SELECT *, {made} FROM hebnb__rows"))
+        return found
 
     def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
         """With an Arrow table, which the query finds by its name."""

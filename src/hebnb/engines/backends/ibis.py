@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Frame, as_lists
+from hebnb.engines.backends.base import Backend, Frame, Times, as_lists
 
 
 class Ibis(Backend):
     """Tables of Ibis, which by default are DuckDB's."""
 
     nan_is_text: ClassVar[bool] = True
+    unreadable: ClassVar[tuple[Any, ...]] = (nw.Duration,)
 
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """That share of the rows."""
         return native.sample(share, seed=seed)
+
+    def type_name(self, native: Any, name: str) -> str:
+        """As Ibis prints it."""
+        return str(native.schema()[name])
+
+    def with_microseconds(self, frame: Frame, times: Sequence[Times]) -> Frame:
+        """The distance from the first moment of 1970."""
+        native = frame.to_native()
+        made = {own.made: _microseconds(native[own.name], own) for own in times}
+        found: Frame = nw.from_native(native.mutate(**made))
+        return found
 
     def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
         """With a table in memory."""
@@ -25,3 +38,14 @@ class Ibis(Backend):
 
         lookup: Frame = nw.from_native(ibis.memtable(pa.table(as_lists(data, key))))
         return frame.join(lookup, on=key, how="left")
+
+
+def _microseconds(column: Any, times: Times) -> Any:
+    import ibis
+
+    if times.dtype == nw.Time:
+        return column.delta(ibis.time(0, 0, 0), unit="microsecond")
+    start = ibis.timestamp("1970-01-01 00:00:00")
+    if times.has_nanoseconds:
+        return column.delta(start, unit="nanosecond") // 1000
+    return column.cast("timestamp").delta(start, unit="microsecond")

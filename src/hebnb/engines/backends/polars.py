@@ -19,6 +19,10 @@ class Polars(Backend):
 
         return self.together(lambda: pl.collect_all([query.to_native() for query in queries]), notes)
 
+    def type_name(self, native: Any, name: str) -> str:
+        """As Polars prints it."""
+        return str(native.collect_schema()[name])
+
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """The rows whose number, shuffled, is low."""
         import polars as pl

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Frame
+from hebnb.engines.backends.base import Backend, Frame, Times
 
 
 class Spark(Backend):
     """Dataframes of PySpark."""
+
+    def readable(self, native: Any) -> Any:
+        """Spark takes what follows a dot for a part of a column, and what is between backticks for a name."""
+        return native.toDF(*(_readable(name, n) for n, name in enumerate(native.columns)))
+
+    def named(self, native: Any, names: Sequence[str]) -> Any:
+        """By position, which needs no expression."""
+        return native.toDF(*names)
+
+    def type_name(self, native: Any, name: str) -> str:
+        """As SQL has it."""
+        return str(native.schema[name].dataType.simpleString())
+
+    def with_microseconds(self, frame: Frame, times: Sequence[Times]) -> Frame:
+        """By functions of SQL, of which only one knows times without a zone."""
+        native = frame.to_native()
+        made = [f"{_microseconds(own)} AS `{own.made}`" for own in times]
+        found: Frame = nw.from_native(native.selectExpr("*", *made))
+        return found
 
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """That share of the rows."""
@@ -25,3 +45,13 @@ class Spark(Backend):
         lookup = broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data)))
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left"))
         return found
+
+
+def _readable(name: str, number: int) -> str:
+    return f"__hebnb_column{number}" if "." in name or "`" in name else name
+
+
+def _microseconds(times: Times) -> str:
+    if getattr(times.dtype, "time_zone", None) is not None:
+        return f"unix_micros(`{times.name}`)"
+    return f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ '1970-01-01', CAST(`{times.name}` AS TIMESTAMP_NTZ))"
