@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hebnb import errors
 from hebnb.columns.column import Name
@@ -26,8 +26,9 @@ from hebnb.engines import scoring
 from hebnb.engines.counting import check_limit
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
-from hebnb.estimators.learning import Kept, Learned, Learning, thinned
+from hebnb.estimators.learning import Learning, thinned
 from hebnb.estimators.rows import check_columns, checked_table, explained
+from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
 from hebnb.scores.combination import Combination
@@ -90,7 +91,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self._refuse_features(features)
             rows, dropped = learning.encoded(read(X), self._required(y), sample_weight)
             counts, sample = learning.structure.count(rows, None), learning.sampled(rows, random)
-        return self._begin(self._learned_from(learning, counts, thinned(sample, counts)), dropped, X)
+        return self._begin(self._learned_from(learning, counts, thinned(sample, counts)), dropped)
 
     def count(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Counts:
         """Count rows without learning from them. Counts add, wherever they were made.
@@ -141,7 +142,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"{type(self).__name__} learns from {expected.__name__}, not from {type(counts).__name__}.",
                 f"Make them with {type(self).__name__}().count(X, y).",
             )
-        return self._begin(self._learned_from(learning, counts, None), {}, None)
+        return self._begin(self._learned_from(learning, counts, None), {})
 
     def fit_encoded(self, rows: EncodedRows, counts: Counts | None = None) -> Self:
         """Learn from rows that are encoded already, as when several models learn from the same rows.
@@ -166,7 +167,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         learning = self._learning()
         counts = learning.structure.count(rows, None) if counts is None else counts
         sample = thinned(learning.sampled(rows, self._new_random()), counts)
-        return self._begin(self._learned_from(learning, counts, sample), {}, None)
+        return self._begin(self._learned_from(learning, counts, sample), {})
 
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> EncodedRows:
         """Labelled rows as codes, which depend on the parameters that say how columns are read.
@@ -237,8 +238,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         scores = self._learned_from(learning, counts, sample, None if known is None else known.scores)
         now_kept = None if sample is None else Kept(sample.detached(), random)
         if known is None:
-            return self._begin(scores, {}, X, allowed, now_kept)
-        self._learned = Learned(scores, known.dropped, allowed, now_kept)
+            return self._begin(scores, {}, allowed, now_kept)
+        self._learned = Learned(scores, known.dropped, allowed, now_kept, known.dates)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -251,7 +252,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         array(['x'], dtype=object)
         """
         if is_lazy(X):
-            return self._lazily(X, "prediction", self.predict)
+            return self._lazily(X, "prediction", "predict")
         scores = self.score_tables_
         labels: Array = scores.counts.classes.values[best_classes(scores.joint_log_scores(self._codes(X, scores)))]
         return labels
@@ -269,7 +270,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                [0.5  , 0.5  ]])
         """
         if is_lazy(X):
-            return self._lazily(X, "proba", self.predict_proba)
+            return self._lazily(X, "proba", "predict_proba")
         probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
         return probabilities
 
@@ -283,7 +284,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         array([[-0.693, -0.693]])
         """
         if is_lazy(X):
-            return self._lazily(X, "log_proba", self.predict_log_proba)
+            return self._lazily(X, "log_proba", "predict_log_proba")
         logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
         return logs
 
@@ -362,7 +363,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         >>> model.predict_proba(X)[0].round(3), model.loo_predict_proba(X, y)[0].round(3)
         (array([0.64, 0.36]), array([0.25, 0.75]))
         """
-        scores = self.score_tables_
+        learned = self._state()
+        scores = learned.scores
         codes = self._codes(X, scores)
         n_rows = len(codes[0])
         weights = read_weights(sample_weight, n_rows)
@@ -371,7 +373,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         labels = np.zeros(n_rows, dtype=np.intp)  # a row that did not count needs no label
         labels[counted] = scores.counts.classes.codes_of(values)[label_codes]
         rows = Rows.weighing(codes, labels, weights)
-        rows.check_counted(scores.counts, dropped=self._learned.dropped)
+        rows.check_counted(scores.counts, dropped=learned.dropped)
         leave_out = LeavingOut(scores)
         proba = np.empty((n_rows, scores.n_classes))
         for block in blocks(n_rows, (len(scores.parents) + len(scores.tables)) * scores.n_classes):
@@ -381,8 +383,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     @property
     def score_tables_(self) -> ScoreTables:
         """The model as it is now: what a fit in another thread does not change."""
-        check_is_fitted(self)
-        return self._learned.scores
+        return self._state().scores
 
     @property
     def counts_(self) -> Counts:
@@ -417,7 +418,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     @property
     def prior_mean_(self) -> list[FloatArray]:
         """What the probabilities of the categories are shrunk towards."""
-        return prior_means(self._fitted("prior_mean_").counts, self._fitted("prior_mean_").rule)
+        scores = self._fitted("prior_mean_")
+        return prior_means(scores.counts, scores.rule)
 
     @property
     def feature_weights_(self) -> FloatArray:
@@ -445,8 +447,20 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     @property
     def dropped_(self) -> Dropped:
         """What ``max_categories`` left out."""
-        self._fitted("dropped_")
-        return self._learned.dropped
+        return self._attribute("dropped_").dropped
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return len(self._fitted("n_features_in_").counts.vocabulary.names)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The names of the columns, if they have any."""
+        names = self._fitted("feature_names_in_").counts.vocabulary.names
+        if not all(isinstance(name, str) for name in names):
+            raise AttributeError("feature_names_in_ is for columns whose names are text.")
+        return np.array(names, dtype=object)
 
     def _weights(self, attribute: str) -> Combination:
         scores = self._fitted(attribute)
@@ -454,11 +468,20 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise AttributeError(f"{attribute} comes with weights, and this model takes a mean.")
         return scores.combination
 
-    def _fitted(self, attribute: str) -> ScoreTables:
-        learned: Learned | None = self.__dict__.get("_learned")
+    def _state(self) -> Learned:
+        """All that was learned, as it is now. Another thread may replace it, so every answer asks once."""
+        check_is_fitted(self)
+        return self._learned
+
+    def _attribute(self, name: str) -> Learned:
+        """The same for an attribute, which is not there before fit."""
+        learned: Learned | None = getattr(self, "_learned", None)
         if learned is None:
-            raise AttributeError(f"{attribute} is learned by fit, which has not been called.")
-        return learned.scores
+            raise AttributeError(f"{name} is learned by fit, which has not been called.")
+        return learned
+
+    def _fitted(self, attribute: str) -> ScoreTables:
+        return self._attribute(attribute).scores
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learned" in self.__dict__
@@ -499,19 +522,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self,
         scores: ScoreTables,
         dropped: Dropped,
-        X: Any,
         allowed: Categories | None = None,
         kept: Kept | None = None,
     ) -> Self:
         """Store what a fit has learned; everything that can fail has been done."""
-        names = scores.counts.vocabulary.names
-        if X is not None and not is_lazy(X):
-            validate_data(self, X, reset=True, skip_check_array=True)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-            if all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
         self._learned = Learned(scores, dropped, allowed, kept)
         return self
 
@@ -548,9 +562,10 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _codes(self, X: Any, scores: ScoreTables) -> list[IntArray]:
         return scores.counts.vocabulary.encode(checked_table(self, X, scores))
 
-    def _lazily(self, X: Any, what: str, predict: Any) -> Any:
-        """The lazy table with its predictions, on the same engine."""
-        return scoring.predicted(X, self.score_tables_, what, predict)
+    def _lazily(self, X: Any, what: str, method: str) -> Any:
+        """The lazy table with its predictions, on the same engine, as the model is now."""
+        frozen = copy(self)
+        return scoring.predicted(X, frozen.score_tables_, what, getattr(frozen, method))
 
 
 def _allowed(classes: Any, known: Learned | None) -> Categories | None:

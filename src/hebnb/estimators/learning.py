@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hebnb.columns.kinds import Categories
 from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import Table, read_labels, read_weights
 from hebnb.columns.vocabulary import Dropped, Vocabulary
@@ -25,35 +24,6 @@ from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import Smoother
 from hebnb.weighting import Weighting
 from hebnb.weighting.leave_one_out import row_limit
-
-
-@dataclass(frozen=True)
-class Learned:
-    """All that a classifier has learned. It is replaced as a whole, so that nobody ever sees half of it.
-
-    Parameters
-    ----------
-    scores : ScoreTables
-    dropped : dict
-        What a limit on categories left out.
-    allowed : Categories, optional
-        All labels that may occur in further batches.
-    kept : Kept, optional
-        What is kept of the rows for further batches.
-    """
-
-    scores: ScoreTables
-    dropped: Dropped = field(default_factory=dict)
-    allowed: Categories | None = None
-    kept: Kept | None = None
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What is kept of the rows of earlier batches, and the source of the next batch's random keys."""
-
-    sample: Sample
-    random: np.random.RandomState
 
 
 @dataclass(frozen=True)

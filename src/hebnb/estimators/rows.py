@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from hebnb import errors
 from hebnb.columns.table import Table, as_array, read
 from hebnb.errors import InputError
+from hebnb.estimators.state import Learned
 from hebnb.explain.contributions import Explanation, contributions
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.scores.score_tables import CROSSED, ScoreTables
@@ -61,8 +63,10 @@ def check_columns(model: BaseEstimator, X: Any, table: Table, scores: ScoreTable
     """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
     now, then = table.names, scores.counts.vocabulary.names
     complaint = ""
+    frozen = copy(model)
+    frozen._learned = Learned(scores)
     try:
-        validate_data(model, X, reset=False, skip_check_array=True)
+        validate_data(frozen, X, reset=False, skip_check_array=True)
     except ValueError as error:
         complaint = str(error)
     positions = tuple(range(len(now))), tuple(range(len(then)))

@@ -91,7 +91,7 @@ def _others(counted: FloatArray, full: FloatArray, units: Units) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoRow:
-    """Nothing is left out: new rows, each of which is a unit."""
+    """Nothing is left out: new rows. Those of one cell are alike, unless no row was counted in it."""
 
     class_count: FloatArray
 
@@ -104,9 +104,11 @@ class NoRow:
         return np.full(len(rows), self.class_count.sum())
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
-        """Every row by itself."""
-        rows = np.arange(len(cell))
-        return Units(rows, rows, cell, count[:, cell])
+        """Of every cell, and every row that is in none."""
+        n_cells = count.shape[1]
+        key = np.where(cell < 0, np.arange(n_cells, n_cells + len(cell)), cell)
+        of_row, first, _ = grouped(key, n_cells + len(cell))
+        return Units(of_row, first, cell[first], count.take(cell[first], axis=1))
 
     def others(self, units: Units, cell: IntArray, count: FloatArray) -> FloatArray:
         """The counts by bucket, less the own."""

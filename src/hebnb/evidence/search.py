@@ -26,7 +26,11 @@ from hebnb.weighting.log_linear import Likelihood
 # Columns whose crosses are looked at, those that tell most by themselves; crosses of three or more that are.
 _COLUMNS, _CANDIDATES = 40, 200
 # Crosses of an order with a weight of their own; the weights of the others are tied.
-_BEST = 40
+_BEST = 64
+# Columns with a weight of their own, those that tell most by themselves; the others have one together.
+_FREE = 256
+# Digits of a gain that decide between crosses.
+_DIGITS = 9
 # By how many standard errors a level of a column's tree has to pay.
 _ERRORS = 1.0
 
@@ -51,9 +55,13 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What is known after a stage: the columns, the crosses of every order, and their weights."""
+    """What is known after a stage: the columns, the crosses of every order, and their weights.
+
+    ``singles`` has the components of columns, of shape (components, F): a column each, or several that share a weight.
+    """
 
     columns: tuple[ColumnStrengths, ...]
+    singles: FloatArray
     paths: tuple[Path, ...]
     orders: tuple[tuple[Candidate, ...], ...]
     weights: FloatArray
@@ -72,10 +80,15 @@ class Stage:
 
 def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choice, Weighed]:
     """What the rows decide, and how their weights were learned; what new rows will see is not known yet."""
-    singles = [_column(rows, f) for f in range(len(rows.features))]
-    gains = np.array([_gain(rows, path[-1], path[-1].evidence)[0] for _, path in singles])
+    singles = [column_path(rows, f) for f in range(len(rows.features))]
+    gains, errors = np.array([gain_of(rows, path[-1]) for _, path in singles]).reshape(-1, 2).T
+    # Of few columns all have a say, as their weights tell real ones from others; of many, too many would be lucky.
+    luck = _luck(len(singles) / _COLUMNS) if len(singles) > _COLUMNS else -np.inf
+    singles = [_silenced(rows, *own) if errors[f] <= luck else own for f, own in enumerate(singles)]
     columns, paths = tuple(own for own, _ in singles), tuple(path for _, path in singles)
-    weighed = _weighed(rows, Stage(columns, paths, (), np.ones(len(paths)), np.zeros(rows.n_classes)), None)
+    weighed = _weighed(
+        rows, Stage(columns, _singles(gains), paths, (), np.ones(len(paths)), np.zeros(rows.n_classes)), None
+    )
     for order in range(2, min(max_order, len(paths)) + 1):
         room = min(-(-max_crosses // (max_order - 1)), max_crosses - len(weighed.stage.crosses))
         kept = _kept(_candidates(rows, weighed.stage, gains, order), room) if room else ()
@@ -88,7 +101,7 @@ def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choic
     return choice, weighed
 
 
-def _column(rows: SampledRows, f: int) -> tuple[ColumnStrengths, list[Level]]:
+def column_path(rows: SampledRows, f: int) -> tuple[ColumnStrengths, list[Level]]:
     """The strengths of a column and what it says of left-out rows."""
     kind, found = rows.features[f], {}
     cells = rows.cells([f], len(kind.levels))
@@ -123,7 +136,7 @@ def _cross(rows: SampledRows, stage: Stage, columns: tuple[int, ...]) -> Candida
         for (_, path), weight in zip(parts, weights, strict=True)
     ]
     path = of_cross(some.each, some.cells(columns, depth), learned, said, some.mute(columns))
-    gain, errors = _gain(some, path[-1], path[-1].evidence)
+    gain, errors = gain_of(some, path[-1])
     cross = Cross(columns, tuple(found), tuple(t for t, _ in parts), tuple(weights), gain)
     return Candidate(cross, path, gain, errors, first, of_row)
 
@@ -137,23 +150,56 @@ def _parts(stage: Stage, columns: tuple[int, ...]) -> list[tuple[int, Path]]:
     return parts
 
 
+def _silenced(rows: SampledRows, own: ColumnStrengths, path: Path) -> tuple[ColumnStrengths, list[Level]]:
+    """A column that says nothing beyond what is known without it."""
+    said = [
+        replace(
+            level,
+            probability=np.exp(rows.each.log_prior(level.first)),
+            evidence=np.zeros_like(level.evidence),
+            prior_share=np.ones_like(level.prior_share),
+        )
+        for level in path
+    ]
+    buckets = None if own.buckets is None else strength.SILENT
+    return ColumnStrengths((strength.SILENT,) * len(path), buckets), said
+
+
+def _luck(number: float) -> float:
+    """By how many standard errors the luckiest of so many that gain nothing seems to gain.
+
+    The largest of M standard normal numbers is about √(2 log M).
+    """
+    return float(np.sqrt(2 * np.log(max(number, 2.0))))
+
+
 def column_gains(rows: SampledRows, f: int) -> FloatArray:
     """How much more likely each left-out row is with a column than without any, in nats."""
-    _, path = _column(rows, f)
+    _, path = column_path(rows, f)
     return path[-1].evidence[rows.labels, path[-1].of_row]
 
 
-def _gain(rows: SampledRows, level: Level, evidence: FloatArray) -> tuple[float, float]:
+def gain_of(rows: SampledRows, level: Level) -> tuple[float, float]:
     """How much more likely the labels become, in nats, and how many of its standard errors that is."""
     labels, weights = rows.labels[level.first], np.bincount(level.of_row, rows.weights)
-    own = evidence[labels, np.arange(len(labels))]
+    own = level.evidence[labels, np.arange(len(labels))]
     gain = float(weights @ own)
     return gain, gain / max(float(np.sqrt(weights @ own**2)), 1e-12)
 
 
+def without_rounding(gain: float) -> float:
+    """A gain without the digits that are rounding, so that equals tie in whichever order rows are added up."""
+    return float(f"{gain:.{_DIGITS}g}")
+
+
+def _most_telling(gains: FloatArray) -> list[int]:
+    """Columns by what they gain, the most first."""
+    return sorted(range(len(gains)), key=lambda f: (-without_rounding(float(gains[f])), f))
+
+
 def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) -> list[Candidate]:
     """The crosses of an order that are worth a look."""
-    telling = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS]).tolist()
+    telling = sorted(_most_telling(gains)[:_COLUMNS])
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
     _ = rows.each, rows._nodes  # made once, before threads ask for them
     with ThreadPoolExecutor(THREADS) as pool:  # NumPy works outside the interpreter lock
@@ -173,17 +219,14 @@ def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, .
             columns = tuple(sorted({*candidate.cross.columns, f}))
             if len(columns) == order:
                 found[columns] = found.get(columns, 0.0) + candidate.gain
-    return sorted(found, key=lambda columns: (-found[columns], columns))[:_CANDIDATES]
+    return sorted(found, key=lambda columns: (-without_rounding(found[columns]), columns))[:_CANDIDATES]
 
 
 def _kept(candidates: list[Candidate], most: int) -> tuple[Candidate, ...]:
-    """Those that gain more than the luckiest of as many that gain nothing, the best first.
-
-    The largest of M standard normal numbers is about √(2 log M).
-    """
-    luck = np.sqrt(2 * np.log(max(len(candidates), 2)))
+    """Those that gain more than the luckiest of as many that gain nothing, the best first."""
+    luck = _luck(len(candidates))
     found = [candidate for candidate in candidates if candidate.gain > 0 and candidate.errors > luck]
-    best = sorted(found, key=lambda candidate: (-candidate.gain, candidate.cross.columns))[:most]
+    best = sorted(found, key=lambda candidate: (-without_rounding(candidate.gain), candidate.cross.columns))[:most]
     return tuple(candidate.of_all_rows() for candidate in best)
 
 
@@ -216,7 +259,7 @@ def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
     some = some_rows(len(rows), row_limit(len(components), rows.n_classes))
     likelihood = likelihood_of(rows, components, stage.all_paths, some, rows.each.log_prior(some))
     start = np.zeros(len(components) + rows.n_classes)
-    start[: len(stage.paths)] = 1.0
+    start[: len(stage.singles)] = 1.0
     if before is not None:
         n_before = len(before.at) - rows.n_classes
         start[:n_before], start[len(components) :] = np.split(before.at, [n_before])
@@ -245,6 +288,15 @@ def likelihood_of(
     return Likelihood.weighing(scores, log_prior[1:] - log_prior[0], rows.labels[some], rows.weights[some])
 
 
+def _singles(gains: FloatArray) -> FloatArray:
+    """The components of columns: those that tell most, each by itself, and the sum of the others if there are any."""
+    order = _most_telling(gains)
+    every = np.eye(len(gains))
+    if len(gains) <= _FREE:
+        return every
+    return np.concatenate([every[np.sort(order[:_FREE])], every[order[_FREE:]].sum(axis=0, keepdims=True)])
+
+
 def _components(stage: Stage) -> tuple[FloatArray, IntArray]:
     """What gets a weight, as sums of tables, of shape (components, tables), and the group of each.
 
@@ -253,7 +305,8 @@ def _components(stage: Stage) -> tuple[FloatArray, IntArray]:
     n_columns = len(stage.paths)
     n_tables = n_columns + len(stage.crosses)
     tables = np.eye(n_tables)
-    components, group, start = [tables[:n_columns]], [np.zeros(n_columns, dtype=np.intp)], n_columns
+    single = np.pad(stage.singles, ((0, 0), (0, n_tables - n_columns)))
+    components, group, start = [single], [np.zeros(len(single), dtype=np.intp)], n_columns
     for number, order in enumerate(stage.orders):
         best = min(_BEST, len(order))
         tied = np.zeros((n_columns, n_tables))

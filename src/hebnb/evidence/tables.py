@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from hebnb.counts.index import KeyIndex
 from hebnb.counts.single import dense
 from hebnb.evidence.choice import Cross
 from hebnb.evidence.counts import EvidenceCounts, nodes_of
-from hebnb.evidence.leaving import EachRow, Leaving, NoRow
+from hebnb.evidence.leaving import EachRow, Leaving, NoRow, grouped
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
-from hebnb.evidence.sampled import MOST_CELLS, silent
+from hebnb.evidence.sampled import MOST_CELLS, n_nodes_at, silent
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup
@@ -32,6 +33,8 @@ class LevelCells:
     columns : tuple of int
     nodes : tuple of arrays
         The node of every code of each of them.
+    sizes : tuple of int
+        How many nodes each of them has.
     keys : array of int
         The cells that occur, as one number each.
     count : array of shape (C, cells + 1)
@@ -40,24 +43,20 @@ class LevelCells:
 
     columns: tuple[int, ...]
     nodes: tuple[IntArray, ...]
+    sizes: tuple[int, ...]
     keys: IntArray
     count: FloatArray
 
     @cached_property
-    def _steps(self) -> tuple[IntArray, ...]:
-        """The nodes, times what a step of each is in a key."""
-        sizes = [int(own.max()) + 1 for own in self.nodes]
-        return tuple(own * int(np.prod(sizes[n + 1 :], dtype=object)) for n, own in enumerate(self.nodes))
-
-    @cached_property
     def _index(self) -> KeyIndex:
-        return KeyIndex(self.keys, reduce(lambda space, own: space * (int(own.max()) + 1), self.nodes, 1))
+        return KeyIndex(self.keys, prod(self.sizes))
 
     def of(self, codes: Sequence[IntArray]) -> IntArray:
         """The cell of every row, −1 for one that does not occur."""
-        key = self._steps[0][codes[self.columns[0]]]
-        for f, step in zip(self.columns[1:], self._steps[1:], strict=True):
-            key = key + step[codes[f]]
+        key = self.nodes[0].take(codes[self.columns[0]])
+        for f, nodes, size in zip(self.columns[1:], self.nodes[1:], self.sizes[1:], strict=True):
+            key *= size
+            key += nodes.take(codes[f])
         return self._index.places(key)
 
 
@@ -116,9 +115,10 @@ class EvidenceModel:
         silent[silent < 1e-9 * self.counts.class_count] = 0.0
         count = np.vstack([count, np.zeros_like(silent) if self.silence else silent])
         levels = []
-        for nodes in self.features[f].levels:
-            own = _added_up(nodes, count, int(nodes.max()) + 2)
-            levels.append(LevelCells((f,), (nodes,), np.arange(own.shape[1] - 1), own))
+        kind = self.features[f]
+        for nodes, n_nodes in zip(kind.levels, kind.n_nodes, strict=True):
+            own = _added_up(nodes, count, n_nodes + 1)
+            levels.append(LevelCells((f,), (nodes,), (n_nodes,), np.arange(n_nodes), own))
         return levels
 
     def _cross_levels(self, cross: Cross, codes: IntArray, count: FloatArray) -> list[LevelCells]:
@@ -131,13 +131,27 @@ class EvidenceModel:
         levels = []
         for level in range(cross.depth):
             nodes = tuple(nodes_of(kind, level + 1) for kind in kinds)
-            coarse = [_coarser(nodes_of(kind, cross.depth), own) for kind, own in zip(kinds, nodes, strict=True)]
+            sizes = tuple(n_nodes_at(kind, level) for kind in kinds)
             key = np.zeros(len(codes), dtype=np.intp)
-            for own, place in zip(codes.T, coarse, strict=True):
-                key = key * (int(place.max()) + 1) + place[own]
-            keys, at = np.unique(key, return_inverse=True)
-            levels.append(LevelCells(cross.columns, nodes, keys, _added_up(at.reshape(-1), count, len(keys) + 1)))
+            for f, own, size in zip(cross.columns, codes.T, sizes, strict=True):
+                key = key * size + self._coarser(f, cross.depth, level).take(own)
+            at, _, keys = grouped(key, prod(sizes))
+            levels.append(LevelCells(cross.columns, nodes, sizes, keys, _added_up(at, count, len(keys) + 1)))
         return levels
+
+    def _coarser(self, f: int, depth: int, level: int) -> IntArray:
+        """The node at a level of every node at the finest level of a cross."""
+        if (f, depth, level) not in self._coarse:
+            kind = self.features[f]
+            places = np.zeros(n_nodes_at(kind, depth - 1), dtype=np.intp)
+            places[nodes_of(kind, depth)] = nodes_of(kind, level + 1)
+            self._coarse[f, depth, level] = places
+        return self._coarse[f, depth, level]
+
+    @cached_property
+    def _coarse(self) -> dict[tuple[int, int, int], IntArray]:
+        """Those that were asked for."""
+        return {}
 
     def tables(self) -> tuple[EvidenceTable, ...]:
         """A table for every column, and one for every cross."""
@@ -156,8 +170,9 @@ class EvidenceModel:
             level = path[-1]
             count = finest.count[:, finest.of(codes)].T
             views = finest.nodes if len(finest.columns) > 1 else (keys,)
-            numbers = np.ascontiguousarray(level.evidence.T)
-            tables.append(EvidenceTable(self, t, finest.columns, views, keys, numbers, count, level.prior_share))
+            numbers = level.evidence.T[level.of_row]
+            share = level.prior_share[level.of_row]
+            tables.append(EvidenceTable(self, t, finest.columns, views, keys, numbers, count, share))
             paths.append(path)
         return tuple(tables)
 
@@ -174,13 +189,13 @@ class EvidenceModel:
             (f,) = finest.columns
             every = np.arange(self.features[f].size + 1)
             return every, self._placed([(f, every)])
-        sizes = [int(own.max()) + 1 for own in finest.nodes]
-        n_cells, n_levels = float(np.prod(sizes, dtype=float)), len(self.levels[t])
+        n_cells = prod(finest.sizes)
         # A cell that does not occur says what the one above it says, if there is one.
-        keys = np.arange(int(n_cells)) if n_levels > 1 or n_cells <= MOST_CELLS else finest.keys
+        keys = np.arange(n_cells) if len(self.levels[t]) > 1 or n_cells <= MOST_CELLS else finest.keys
         codes = []
-        for f, own, view in zip(finest.columns, np.unravel_index(keys, sizes), finest.nodes, strict=True):
-            some_code = np.empty(int(view.max()) + 1, dtype=np.intp)
+        nodes = np.unravel_index(keys, finest.sizes)
+        for f, own, view, size in zip(finest.columns, nodes, finest.nodes, finest.sizes, strict=True):
+            some_code = np.empty(size, dtype=np.intp)
             some_code[view] = np.arange(len(view))
             codes.append((f, some_code[own]))
         return keys, self._placed(codes)
@@ -334,13 +349,6 @@ class CellLookup:
         scores += self.numbers.take(self.table.places(codes), axis=0, mode="wrap")
 
 
-def _coarser(fine: IntArray, coarse: IntArray) -> IntArray:
-    """The coarse node of every fine node, from those of all codes."""
-    places = np.zeros(int(fine.max()) + 1, dtype=np.intp)
-    places[fine] = coarse
-    return places
-
-
 def _added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
     """Counts of shape (cells, C), added up by place, of shape (C, size)."""
     return (
@@ -351,6 +359,13 @@ def _added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
 def _seen_from(path: Path, places: IntArray, is_full: bool) -> Path:
     """What cells say, for rows that are in them; nothing for a row that is in none."""
     if is_full:
-        return [replace(level, of_row=places) for level in path]
+        return [replace(level, of_row=level.of_row.take(places)) for level in path]
     nothing = np.zeros((len(path[0].evidence), 1))
-    return [replace(level, of_row=places, evidence=np.hstack([level.evidence, nothing])) for level in path]
+    return [
+        replace(
+            level,
+            of_row=np.append(level.of_row, level.evidence.shape[1])[places],
+            evidence=np.hstack([level.evidence, nothing]),
+        )
+        for level in path
+    ]

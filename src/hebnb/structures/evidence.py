@@ -238,26 +238,30 @@ class EvidenceClassifier(CategoricalClassifier):
     @property
     def crosses_(self) -> list[tuple[Name, ...]]:
         """The crosses, by the names of their columns."""
-        return list(self._by_table("crosses_"))[self.n_features_in_ :]
+        counts = self._evidence("crosses_")
+        return _titles(counts)[len(counts.tables) :]
 
     @property
     def strengths_(self) -> dict[Any, FloatArray]:
         """How strongly the classes of cells are shrunk, in rows, at every level."""
-        choice = self._choice("strengths_")
+        counts = self._evidence("strengths_")
+        choice = counts.choice
         levels = [own.levels for own in choice.columns] + [cross.strengths for cross in choice.crosses]
-        return dict(zip(self._by_table("strengths_"), map(np.array, levels), strict=True))
+        return dict(zip(_titles(counts), map(np.array, levels), strict=True))
 
     @property
     def weights_(self) -> dict[Any, float]:
         """How much the evidence of each column and cross counts."""
-        return dict(zip(self._by_table("weights_"), self._choice("weights_").weights.tolist(), strict=True))
+        counts = self._evidence("weights_")
+        return dict(zip(_titles(counts), counts.choice.weights.tolist(), strict=True))
 
     @property
     def gains_(self) -> dict[Any, float]:
         """How much more likely left-out rows are with a column or cross, in nats a row."""
-        choice = self._choice("gains_")
+        counts = self._evidence("gains_")
+        choice = counts.choice
         gains = [*choice.gains.tolist(), *(cross.gain for cross in choice.crosses)]
-        return {names: gain / choice.n_rows for names, gain in zip(self._by_table("gains_"), gains, strict=True)}
+        return {names: gain / choice.n_rows for names, gain in zip(_titles(counts), gains, strict=True)}
 
     def scorecard(
         self,
@@ -310,20 +314,21 @@ class EvidenceClassifier(CategoricalClassifier):
     @property
     def feature_weights_(self) -> FloatArray:
         """How much the evidence of each column counts."""
-        return self._choice("feature_weights_").weights[: len(self._fitted("feature_weights_").counts.tables)]
+        counts = self._evidence("feature_weights_")
+        return counts.choice.weights[: len(counts.tables)]
 
     @property
     def prior_mean_(self) -> list[FloatArray]:
         """Not here: probabilities are those of classes, and what they are shrunk towards depends on the cell."""
         raise AttributeError("EvidenceClassifier has no prior_mean_: it learns the class given the cell.")
 
-    def _choice(self, attribute: str) -> Choice:
+    def _evidence(self, attribute: str) -> EvidenceCounts:
         counts = self._fitted(attribute).counts
         assert isinstance(counts, EvidenceCounts)
-        return counts.choice
+        return counts
 
-    def _by_table(self, attribute: str) -> list[Any]:
-        """The name of every column, and the names of the columns of every cross."""
-        names = self._fitted(attribute).counts.vocabulary.names
-        crosses = self._choice(attribute).crosses
-        return [*names, *(tuple(names[f] for f in cross.columns) for cross in crosses)]
+
+def _titles(counts: EvidenceCounts) -> list[Any]:
+    """The name of every column, and the names of the columns of every cross."""
+    names = counts.vocabulary.names
+    return [*names, *(tuple(names[f] for f in cross.columns) for cross in counts.choice.crosses)]

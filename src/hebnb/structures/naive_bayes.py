@@ -19,7 +19,7 @@ from hebnb.estimators.structure import Structure, Tables
 from hebnb.foundation.arrays import FloatArray
 from hebnb.scores.build import levels, value_tables
 from hebnb.smoothing.posterior import posterior_mean
-from hebnb.smoothing.smoothers import Smoother
+from hebnb.smoothing.smoothers import Smoother, prior_means
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,9 @@ class NaiveBayes(CategoricalClassifier):
     @property
     def feature_log_prob_(self) -> list[FloatArray]:
         """Log probability of each category given the class."""
-        counts = self._fitted("feature_log_prob_").counts
-        parts = zip(counts.tables, counts.totals.T, self.prior_mean_, self.concentration_.T, strict=True)
+        scores = self._fitted("feature_log_prob_")
+        counts, m = scores.counts, levels(scores.tables)[0]
+        parts = zip(counts.tables, counts.totals.T, prior_means(counts, scores.rule), m.T, strict=True)
         with np.errstate(divide="ignore"):  # a bin without rows has probability 0 where the prior says so
             return [
                 np.log(posterior_mean(dense(table), total, mean[:, np.newaxis], m)).T for table, total, mean, m in parts
@@ -188,6 +189,7 @@ class NaiveBayes(CategoricalClassifier):
     @property
     def shrinkage_(self) -> FloatArray:
         """The share of the prior in every probability."""
-        counts = self._fitted("shrinkage_").counts
-        share: FloatArray = self.concentration_ / (counts.totals + self.concentration_)
+        scores = self._fitted("shrinkage_")
+        m = levels(scores.tables)[0]
+        share: FloatArray = m / (scores.counts.totals + m)
         return share

@@ -11,7 +11,7 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.dependence import conditional_mutual_information, without_rounding
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import Parents
-from hebnb.counts.pair_memory import check_memory
+from hebnb.counts.pair_memory import check_memory, family_bytes
 from hebnb.counts.pairs import Caps, PairCounts
 from hebnb.counts.single import Counts
 from hebnb.engines.counting import count_pairs
@@ -52,7 +52,8 @@ class Tree(Structure):
         return family_tables(counts, counts, tree(counts), rule), None
 
     def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int) -> None:
-        check_memory(vocabulary, n_classes, n_rows, _NO_CAPS, limit=self.memory_limit, besides=0.0, who="TAN")
+        besides = family_bytes(vocabulary, n_classes, n_rows, 1)
+        check_memory(vocabulary, n_classes, n_rows, _NO_CAPS, limit=self.memory_limit, besides=besides, who="TAN")
 
 
 def tree(counts: PairCounts) -> Parents:

@@ -14,10 +14,13 @@ from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
 from hebnb.scores.score_tables import LeavingOut, ScoreTables
 from hebnb.weighting.log_linear import Likelihood, Pool, Prior, learn
+from hebnb.weighting.ties import MOST_FREE, Ties
 
 # Leave-one-out weights are learned from no more rows than this, and from no more scores (256 MB).
 MOST_ROWS = 50_000
 _MOST_SCORES = 1 << 25
+# More classes have no offsets: rows that leave so many apart are few beside them, and learning takes the cube of them.
+MOST_OFFSETS = 2048
 
 # The unweighted part of the scores of rows, of shape (C, S), and the parts to be weighted, of shape (D, C, S).
 Parts: TypeAlias = Callable[[Rows], tuple[FloatArray, FloatArray]]
@@ -54,9 +57,10 @@ def parts_of(model: ScoreTables) -> Parts:
 def prior_of(model: ScoreTables) -> Prior:
     """What is expected of the weights of a model's parts."""
     n_parents, n_features = len(model.parents), len(model.tables)
+    has_offsets = model.n_classes <= MOST_OFFSETS
     if not n_parents:
-        return Prior((n_features,), (1.0,), model.n_classes)
-    return Prior((n_parents, n_features), (1.0, 0.0), model.n_classes)
+        return Prior((n_features,), (1.0,), model.n_classes, has_offsets)
+    return Prior((n_parents, n_features), (1.0, 0.0), model.n_classes, has_offsets)
 
 
 def row_limit(n_components: int, n_classes: int) -> int:
@@ -78,6 +82,9 @@ def score_bytes(n_components: int, n_classes: int, n_rows: int) -> float:
 def leave_one_out_pool(parts: Parts, sample: Sample, prior: Prior, start: Pool | None) -> Pool:
     """The weights of the parts and the offsets of the classes that predict left-out rows best."""
     likelihood = left_out_likelihood(parts, sample, prior)
+    if likelihood.n_components > MOST_FREE:
+        ties = Ties.between(likelihood, prior)
+        return ties.pool(learn(ties.likelihood(likelihood), ties.prior(prior), ties.start(start)))
     with blas_threads_for(likelihood.n_components):
         return learn(likelihood, prior, start)
 
@@ -96,7 +103,7 @@ def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihoo
 
     with ThreadPoolExecutor(THREADS) as pool:  # looking up is outside the interpreter lock
         list(pool.map(fill, blocks(len(rows), n_components * n_classes)))
-    return Likelihood.weighing(scores, base, sample.labels, sample.representative_weights)
+    return Likelihood.weighing(scores, base, sample.labels, sample.representative_weights, prior.has_offsets)
 
 
 def _as_pool(start: Combination | None) -> Pool | None:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
-from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray, one_blas_thread
 
 # Precision of mean weights and offsets: each is what is expected, give or take one.
 _OF_MEANS = 1.0
@@ -47,28 +47,45 @@ class Prior:
     centres : tuple of float
         Expected mean weight of every group.
     n_classes : int
-        Number of offsets, which are expected to be zero.
+    has_offsets : bool, default=True
+        Whether every class has an offset, which is expected to be zero.
+    spans : tuple of arrays, optional
+        For every component of every group the square root of how many it stands for, where some share a weight; the
+        weight itself is then that many times larger. By default each stands for itself.
     """
 
     sizes: tuple[int, ...]
     centres: tuple[float, ...]
     n_classes: int
+    has_offsets: bool = True
+    spans: tuple[FloatArray, ...] | None = None
 
     @cached_property
     def centre(self) -> FloatArray:
         """The expected weights, followed by the expected offsets."""
-        return np.concatenate([np.repeat(self.centres, self.sizes), np.zeros(self.n_classes)])
+        centres = [centre * span for centre, span in zip(self.centres, self._spans, strict=True)]
+        return np.concatenate([*centres, np.zeros(self.n_offsets)])
 
     @cached_property
     def straying(self) -> FloatArray:
         """The projection onto differences from the means of the groups. Times a precision, it is their penalty."""
-        return _block_diagonal([np.eye(size) - 1 / size for size in self.sizes], self.n_classes, 0.0)
+        blocks = [np.eye(len(span)) - np.outer(span, span) / _total(span) for span in self._spans]
+        return _block_diagonal(blocks, self.n_offsets, 0.0)
 
     @cached_property
     def fixed(self) -> FloatArray:
         """The penalty of mean weights and offsets, which no precision changes."""
-        blocks = [np.full((size, size), _OF_MEANS / size**2) for size in self.sizes]
-        return _block_diagonal(blocks, self.n_classes, _OF_MEANS)
+        blocks = [np.outer(span, span) * (_OF_MEANS / _total(span) ** 2) for span in self._spans]
+        return _block_diagonal(blocks, self.n_offsets, _OF_MEANS)
+
+    @property
+    def n_offsets(self) -> int:
+        """C, or none."""
+        return self.n_classes if self.has_offsets else 0
+
+    @property
+    def _spans(self) -> tuple[FloatArray, ...]:
+        return tuple(map(np.ones, self.sizes)) if self.spans is None else self.spans
 
     @property
     def freedom(self) -> int:
@@ -90,17 +107,22 @@ class Likelihood:
         Class of every row.
     weights : array of shape (S,)
         How often every row counts.
+    has_offsets : bool, default=True
+        Whether a number is learned for every class, too.
     """
 
     scores: FloatArray
     base: FloatArray
     labels: IntArray
     weights: FloatArray
+    has_offsets: bool = True
 
     @classmethod
-    def weighing(cls, scores: FloatArray, base: FloatArray, labels: IntArray, weights: FloatArray) -> Likelihood:
+    def weighing(
+        cls, scores: FloatArray, base: FloatArray, labels: IntArray, weights: FloatArray, has_offsets: bool = True
+    ) -> Likelihood:
         """With weights scaled down where they stand for more rows than matter."""
-        return cls(scores, base, labels, weights * min(1.0, _MANY_ROWS / float(weights.sum())))
+        return cls(scores, base, labels, weights * min(1.0, _MANY_ROWS / float(weights.sum())), has_offsets)
 
     @property
     def n_components(self) -> int:
@@ -112,13 +134,19 @@ class Likelihood:
         """C."""
         return len(self.base) + 1
 
+    @property
+    def n_parameters(self) -> int:
+        """D, and C if there are offsets."""
+        return self.n_components + self.has_offsets * self.n_classes
+
     def log_proba(self, at: FloatArray) -> FloatArray:
         """Log probabilities of the classes under these weights and offsets, of shape (C, S)."""
         weights, offsets = np.split(at, [self.n_components])
         logs = np.zeros((self.n_classes, len(self.labels)))
         logs[1:] = (weights @ self.scores.reshape(self.n_components, -1)).reshape(self.base.shape)
         logs[1:] += self.base
-        logs += offsets[:, np.newaxis]
+        if self.has_offsets:
+            logs += offsets[:, np.newaxis]
         logs -= logs.max(axis=0)
         logs -= np.log(np.exp(logs).sum(axis=0))
         return logs
@@ -129,7 +157,7 @@ class Likelihood:
 
     def derivatives(self, log_proba: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient and Hessian of the loss with respect to weights and offsets."""
-        size = self.n_components + self.n_classes
+        size = self.n_parameters
         gradient, hessian = np.zeros(size), np.zeros((size, size))
         for rows in self._blocks():
             of_rows, curvature = self._derivatives(np.exp(log_proba[:, rows]), rows)
@@ -139,7 +167,7 @@ class Likelihood:
 
     def squared_gradients(self, log_proba: FloatArray) -> FloatArray:
         """The sum over rows of the outer product of the gradient with itself, as far as a row is left out."""
-        size = self.n_components + self.n_classes
+        size = self.n_parameters
         squares = np.zeros((size, size))
         for rows in self._blocks():
             gradients = self._gradients(np.exp(log_proba[:, rows]), rows)
@@ -152,29 +180,51 @@ class Likelihood:
         return [slice(start, start + size) for start in range(0, len(self.labels), size)]
 
     def _gradients(self, proba: FloatArray, rows: slice) -> FloatArray:
-        """The gradient of every row, of shape (D + C, rows)."""
+        """The gradient of every row, of shape (D + C, rows), or of shape (D, rows) without offsets."""
         scores, surprise = self.scores[:, :, rows], proba.copy()
         surprise[self.labels[rows], np.arange(proba.shape[1])] -= 1
-        return np.concatenate([np.einsum("dcs,cs->ds", scores, surprise[1:]), surprise])
+        of_weights = _over_classes(scores, surprise[1:])
+        return np.concatenate([of_weights, surprise]) if self.has_offsets else of_weights
 
     def _derivatives(self, proba: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray]:
         d, weights = self.n_components, self.weights[rows]
-        gradient = self._gradients(proba, rows) @ weights
-        scores = self.scores[:, :, rows]
-        shares = scores * (proba[1:] * weights)
-        weighted = proba * weights
-        mean = np.einsum("dcs,cs->ds", scores, proba[1:])
+        scores, weighted = self.scores[:, :, rows], proba * weights
+        surprise = weighted.copy()
+        surprise[self.labels[rows], np.arange(len(weights))] -= weights
+        gradient = _summed(scores, surprise[1:]).sum(axis=1)
+        if self.has_offsets:
+            gradient = np.concatenate([gradient, surprise.sum(axis=1)])
         hessian = np.empty((len(gradient), len(gradient)))
-        if d < _MANY_COMPONENTS:
-            hessian[:d, :d] = shares.reshape(d, -1) @ scores.reshape(d, -1).T - (mean * weights) @ mean.T
+        if self.n_classes == 2:  # the product of the means is a multiple of that of the scores
+            spread = weighted[1:] * proba[0]
+            hessian[:d, :d] = _squared(scores.reshape(d, -1), spread[0])
         else:
-            roots, of_mean = (scores * np.sqrt(weighted[1:])).reshape(d, -1), mean * np.sqrt(weights)
-            hessian[:d, :d] = roots @ roots.T - of_mean @ of_mean.T
-        cross = -mean @ weighted.T
-        cross[:, 1:] += shares.sum(axis=2)
+            mean = _over_classes(scores, proba[1:])
+            hessian[:d, :d] = _squared(scores.reshape(d, -1), weighted[1:].ravel()) - _squared(mean, weights)
+        if not self.has_offsets:
+            return gradient, hessian
+        if self.n_classes == 2:
+            cross = _summed(scores, spread) * np.array([-1.0, 1.0])
+        else:
+            cross = -mean @ weighted.T
+            cross[:, 1:] += _summed(scores, weighted[1:])
         hessian[:d, d:], hessian[d:, :d] = cross, cross.T
         hessian[d:, d:] = np.diag(weighted.sum(axis=1)) - weighted @ proba.T
         return gradient, hessian
+
+
+def _summed(scores: FloatArray, factors: FloatArray) -> FloatArray:
+    """The sum over rows of scores, of shape (D, C − 1, S), times factors, of shape (C − 1, S)."""
+    sums: FloatArray = np.matmul(scores.transpose(1, 0, 2), factors[:, :, np.newaxis])[:, :, 0].T
+    return sums
+
+
+def _squared(scores: FloatArray, factors: FloatArray) -> FloatArray:
+    """The products of scores, of shape (D, S), with each other, weighted."""
+    if len(scores) < _MANY_COMPONENTS:
+        return (scores * factors) @ scores.T
+    roots = scores * np.sqrt(factors)
+    return roots @ roots.T
 
 
 @dataclass(frozen=True)
@@ -200,7 +250,7 @@ class Pool:
 
 def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Pool:
     """The most probable weights under the precision of greatest evidence, sought from the weights of ``start``."""
-    at = prior.centre if start is None else np.concatenate([start.weights, start.offsets])
+    at = prior.centre if start is None else np.concatenate([start.weights, start.offsets[: prior.n_offsets]])
     precision, tried = _FIRST, [_FIRST]
     peak = climb(likelihood, prior, precision, at)
     while len(tried) < _MOST_PRECISIONS:
@@ -212,7 +262,8 @@ def learn(likelihood: Likelihood, prior: Prior, start: Pool | None = None) -> Po
     _, hessian = likelihood.derivatives(peak.log_proba)
     curvature = hessian + prior.fixed + tried[-1] * prior.straying
     optimism = float(np.trace(np.linalg.solve(curvature, likelihood.squared_gradients(peak.log_proba))))
-    weights, offsets = np.split(peak.at, [likelihood.n_components])
+    weights, learned = np.split(peak.at, [likelihood.n_components])
+    offsets = learned if likelihood.has_offsets else np.zeros(likelihood.n_classes)
     return Pool(weights, offsets, tried[-1], (peak.loss + optimism) / float(likelihood.weights.sum()))
 
 
@@ -274,10 +325,24 @@ def _best_nearby(prior: Prior, peak: Peak, precision: float) -> float:
     through_offsets = np.linalg.solve(curvature[d:, d:], np.column_stack([curvature[d:, :d], pull[d:]]))
     schur = curvature[:d, :d] - curvature[:d, d:] @ through_offsets[:, :d]
     pull = pull[:d] - curvature[:d, d:] @ through_offsets[:, d]
-    root, basis = eigh(prior.straying[:d, :d], (schur + schur.T) / 2)
+    with one_blas_thread():  # on a busy machine several take twenty times as long, on an idle one they gain little
+        root, basis = eigh(prior.straying[:d, :d], (schur + schur.T) / 2)
     growth = 1 + np.outer(near - near[0], np.maximum(root, 0))
     gain = ((basis.T @ pull) ** 2 / growth - np.log(growth)).sum(axis=1) + prior.freedom * np.log(near)
     return float(near[np.argmax(gain)])
+
+
+def _over_classes(scores: FloatArray, numbers: FloatArray) -> FloatArray:
+    """The sum over the classes of scores, of shape (D, C − 1, rows), times numbers, of shape (C − 1, rows)."""
+    if not len(numbers):  # some versions of NumPy leave a sum over nothing as the memory was
+        return np.zeros((len(scores), numbers.shape[1]))
+    total: FloatArray = np.einsum("dcs,cs->ds", scores, numbers)
+    return total
+
+
+def _total(span: FloatArray) -> float:
+    """How many components the weights of a group stand for."""
+    return float(np.rint(span @ span))
 
 
 def _block_diagonal(blocks: list[FloatArray], n_offsets: int, offset: float) -> FloatArray:
