@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.estimators.learning import Learned
+from hebnb.estimators.state import Learned
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.json_values import from_json, to_json
+from hebnb.persistence.allowance import Allowance
 from hebnb.persistence.counts import counts_of, with_counts
+from hebnb.persistence.needs import bytes_of_trees, bytes_to_answer
 from hebnb.persistence.old_formats import as_written_now
 from hebnb.scores.build import family_tables, levels
 from hebnb.scores.combination import Combination
@@ -30,6 +33,9 @@ from hebnb.version import __version__
 # Raised when an older hebnb could not make sense of a new document. Those of every number up to this one are read.
 FORMAT = 2
 
+# Rows that a model has to answer before it is handed out.
+_PROBES = 1 << 12
+
 _SMOOTHERS: dict[str, type[Smoother]] = {"HEB": HEB, "Additive": Additive, "MEstimate": MEstimate}
 
 
@@ -38,9 +44,9 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
     name = type(model).__name__
     if CLASSIFIERS.get(name) is not type(model):
         raise InputError(f"{name} is not a classifier of hebnb.", "Use joblib for a file that only you will load.")
-    scores = model.score_tables_
+    learned = model._state()
+    scores, vocabulary = learned.scores, learned.scores.counts.vocabulary
     arrays: dict[str, Array] = {}
-    learned, vocabulary = model._learned, scores.counts.vocabulary
     features = [_described(kind, f"feature{n}", arrays) for n, kind in enumerate(vocabulary.features)]
     header = {
         "format": FORMAT,
@@ -48,12 +54,13 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
         "model": name,
         "parameters": {key: _parameter(value) for key, value in model.get_params(deep=False).items()},
         "rule": _smoother(scores.rule),
-        "has_names": hasattr(model, "feature_names_in_"),
+        "has_names": isinstance(vocabulary.names[0], str),
         "dropped": to_json(learned.dropped),
         "allowed": None if learned.allowed is None else _described(learned.allowed, "allowed", arrays),
         "vocabulary": {"names": to_json(list(vocabulary.names)), "missing": vocabulary.missing, "features": features},
         "classes": _described(scores.counts.classes, "classes", arrays),
         "counts": with_counts(scores.counts, arrays),
+        "dates": dict(learned.dates),
         "prior_is_given": scores.prior_is_given,
         "tables": [list(table.columns) for table in scores.tables] if _stand_in(scores) else None,
         "estimates": None if scores.estimates is None else {"min_count": scores.estimates.min_count},
@@ -71,23 +78,28 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
     return {"header": json.dumps(header), "arrays": arrays}
 
 
-def to_model(document: Any) -> CategoricalClassifier:
-    """Build the model, checking that all its parts fit together."""
+def pay(model: CategoricalClassifier, allowance: Allowance) -> None:
+    """Say what building the model anew will take."""
+    scores = model.score_tables_
+    described = [kind.document()[0] for kind in scores.counts.vocabulary.features]
+    columns = [table.columns for table in scores.tables]
+    allowance.take(bytes_of_trees(described) + bytes_to_answer(scores.counts, columns, scores.estimates))
+
+
+def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier:
+    """Build the model, checking that all its parts fit together and that it answers."""
     header, arrays = json.loads(document["header"]), document["arrays"]
     if header["format"] > FORMAT:
         raise InputError(f"The model was saved by hebnb {header['hebnb']}, which is newer.", "Install that version.")
     header, arrays = as_written_now(header, arrays)
     kind = CLASSIFIERS[header["model"]]
     model = kind(**{key: _given(value) for key, value in header["parameters"].items()})
-    parts = _Parts(header, arrays)
+    parts = _Parts(header, arrays, allowance)
     scores = parts.score_tables(kind)
     allowed, dropped = header["allowed"], from_json(header["dropped"])
     require(isinstance(dropped, dict), "what was dropped is not told")
-    names = scores.counts.vocabulary.names
-    model.n_features_in_ = len(names)
-    if header["has_names"]:
-        model.feature_names_in_ = np.array(names, dtype=object)
-    model._learned = Learned(scores, dropped, None if allowed is None else parts.categories(allowed, "allowed"))
+    given = None if allowed is None else parts.categories(allowed, "allowed")
+    model._learned = Learned(scores, dropped, given, dates=parts.dates())
     return model
 
 
@@ -97,15 +109,19 @@ class _Parts:
 
     header: Mapping[str, Any]
     arrays: Mapping[str, Array]
+    allowance: Allowance
 
     def score_tables(self, kind: type[CategoricalClassifier]) -> ScoreTables:
         """The model that they describe."""
         header, rule = self.header, _restored_smoother(self.header["rule"])
         described = header["vocabulary"]
         require(described["missing"] in MISSING_POLICIES, "no such policy for gaps")
+        self.allowance.take(bytes_of_trees(described["features"]))
         features = [self.feature(f, f"feature{n}") for n, f in enumerate(described["features"])]
         names = tuple(from_json(described["names"]))
         require(len(names) == len(features) == len(set(names)) > 0, "names and features do not match")
+        are_text = {isinstance(name, str) for name in names}
+        require(are_text == {bool(header["has_names"])}, "some names are text")
         classes = self.categories(header["classes"], "classes")
         require(not classes.missing and None not in classes.values.tolist(), "a class has no label")
         counts = counts_of(header["counts"], self.arrays, (names, tuple(features), described["missing"]), classes)
@@ -114,12 +130,15 @@ class _Parts:
         require(
             structure.has_estimates == (header["estimates"] is not None), f"{header['model']} has no such estimates"
         )
-        tables = structure.of_counts(counts) or self._families(counts, rule)
         estimates = self._estimates(counts, rule)
+        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
+        tables = structure.of_counts(counts) or self._families(counts, rule)
         log_prior = self.numbers("log_prior", (classes.size,), lowest=True)
         given = bool(header["prior_is_given"])
         combination = self._combination((classes.size, len(tables)), estimates)
-        return ScoreTables(counts, rule, log_prior, given, tables, estimates, combination)
+        scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
+        require(_answers(scores), "it gives no probabilities")
+        return scores
 
     def _families(self, counts: Any, rule: Smoother) -> tuple[ScoreTable, ...]:
         """Tables of features and their parents, whose concentrations were learned."""
@@ -168,6 +187,13 @@ class _Parts:
         """Labels of classes."""
         return Categories.restored(described, self.arrays.get(name))
 
+    def dates(self) -> dict[str, str]:
+        """How dates were written, where they were text in files; files of earlier versions do not tell."""
+        dates = self.header.get("dates", {})
+        is_told = isinstance(dates, dict) and all(isinstance(own, str) for own in dates.values())
+        require(is_told, "how dates were written is not told")
+        return dict(dates)
+
     def numbers(self, name: str, shape: tuple[int, ...], *, lowest: bool = False) -> FloatArray:
         """Finite numbers; a logarithm may be that of nothing."""
         require(name in self.arrays, f"{name} is missing")
@@ -184,6 +210,15 @@ class _Parts:
         fine = np.isfinite(array) & (np.nan_to_num(array) > 0)
         require(bool(np.all(fine | (gaps & np.isnan(array)))), f"{name} is not positive")
         return array
+
+
+def _answers(scores: ScoreTables) -> bool:
+    """Whether rows with every category, or with the first of them where there are many, get probabilities."""
+    sizes = scores.counts.vocabulary.sizes
+    rows = np.arange(min(int(sizes.max()) + 1, _PROBES))
+    with np.errstate(all="ignore"):
+        proba = softmax(scores.joint_log_scores([np.minimum(rows, size) for size in sizes]), axis=1)
+    return bool(np.isfinite(proba).all())
 
 
 def _stand_in(scores: ScoreTables) -> bool:

@@ -6,33 +6,22 @@ file survives changes of what models look like inside, and no class is ever look
 
 from __future__ import annotations
 
-import io
-import json
+import math
 import os
 import zipfile
-from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
-from typing import Any
 
 from hebnb.errors import HebnbError, InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.files import written_whole
-from hebnb.foundation.memory import free_memory
-from hebnb.persistence import document
+from hebnb.persistence import container, document
+from hebnb.persistence.allowance import Allowance, honest_bytes
 
 __all__ = ["load", "save"]
 
-# What the container may hold; skops knows more kinds, and none of them is needed.
-_KINDS = {
-    ("DictNode", "builtins", "dict"),
-    ("ListNode", "builtins", "list"),
-    ("TypeNode", "builtins", "str"),
-    ("JsonNode", "builtins", "str"),
-    ("NdArrayNode", "numpy", "ndarray"),
-}
 
-
-def save(model: CategoricalClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: CategoricalClassifier, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
     """Write a fitted model to a skops file.
 
     The file appears whole or not at all. A smoother of your own cannot be saved, nor can categories other than text,
@@ -43,7 +32,9 @@ def save(model: CategoricalClassifier, path: str | os.PathLike[str]) -> None:
     ----------
     model : classifier
     path : str or path
-        By custom it ends in ``.skops``. A file that is there is replaced.
+        By custom it ends in ``.skops``.
+    overwrite : bool
+        Whether a file that is there may be replaced; an ``InputError`` if not.
 
     Examples
     --------
@@ -54,19 +45,20 @@ def save(model: CategoricalClassifier, path: str | os.PathLike[str]) -> None:
     >>> load(path).predict([["b"]])
     array(['y'], dtype=object)
     """
-    import skops.io
-
-    content = document.of_model(model)
-    with written_whole(path) as partial:
-        skops.io.dump(content, partial, compression=zipfile.ZIP_DEFLATED)
+    data = _packed(model)
+    with written_whole(path, overwrite=overwrite) as partial:
+        partial.write_bytes(data)
 
 
-def load(path: str | os.PathLike[str]) -> CategoricalClassifier:
+def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> CategoricalClassifier:
     """Read a model that ``save`` wrote. Nothing in the file is executed, whatever it holds.
 
     Parameters
     ----------
     path : str or path
+    memory_limit : float, optional
+        Bytes that loading may take, about. By default it is what a file of its size may honestly ask for (96 MB, and
+        256 bytes for every byte of the file), and no more than half of the memory that is free.
 
     Returns
     -------
@@ -81,13 +73,11 @@ def load(path: str | os.PathLike[str]) -> CategoricalClassifier:
     >>> load(path)
     NaiveBayes(smoothing='laplace')
     """
-    import skops.io
-
     path = Path(path)
     try:
         data = path.read_bytes()
-        _refuse_foreign(path, data)
-        return document.to_model(skops.io.loads(data))
+        allowance = Allowance(path, len(data), memory_limit)
+        return document.to_model(container.read(data, allowance), allowance)
     except HebnbError:
         raise
     except FileNotFoundError as error:
@@ -105,37 +95,16 @@ def load(path: str | os.PathLike[str]) -> CategoricalClassifier:
         ) from error
 
 
-def _refuse_foreign(path: Path, data: bytes) -> None:
-    """Look at the container before anything is built from it."""
-    with zipfile.ZipFile(io.BytesIO(data)) as file:
-        size = sum(member.file_size for member in file.infolist())
-        if size > free_memory() / 2:
-            raise InputError(
-                f"{str(path)!r} would take {size / 1e6:,.0f} MB of memory, more than half of what is free."
-            )
-        damaged = file.testzip()
-        if damaged is not None:
-            raise zipfile.BadZipFile(f"wrong checksum of {damaged!r}")
-        if "schema.json" not in file.namelist():
-            raise InputError(f"{str(path)!r} is not a model file.", "Files made by hebnb fit can be loaded.")
-        schema = json.loads(file.read("schema.json"))
-    for node in _nodes(schema):
-        kind = node["__loader__"], node.get("__module__"), node.get("__class__")
-        if kind not in _KINDS or (kind[0] == "NdArrayNode" and node.get("type") != "numpy"):
-            raise InputError(
-                f"{str(path)!r} holds {node.get('__module__')}.{node.get('__class__')}, which no model of hebnb does.",
-                "Files made by hebnb fit or hebnb.save can be loaded; other skops files with skops.",
-            )
+def _packed(model: CategoricalClassifier) -> bytes:
+    """The file, compressed unless it would then be too small for what it holds to be loaded."""
+    import skops.io
 
-
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every node of a container's schema."""
-    waiting = [schema]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            if "__loader__" in item:
-                yield item
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
+    model = copy(model)  # as it is now, whatever another thread does to it
+    content = document.of_model(model)
+    data: bytes = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+    allowance = Allowance(Path(), len(data), math.inf)
+    container.pay(data, allowance)
+    document.pay(model, allowance)
+    if allowance.taken > honest_bytes(len(data)):
+        data = skops.io.dumps(content)
+    return data
