@@ -6,13 +6,18 @@
 array(['no'], dtype=object)
 """
 
-from hebnb.counts.single import Counts
-from hebnb.errors import HebnbError, InputError, ParameterError
-from hebnb.estimators.batches import fit_batches
-from hebnb.persistence import load, save
-from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
-from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from hebnb.version import __version__
+
+if TYPE_CHECKING:
+    from hebnb.counts.single import Counts
+    from hebnb.errors import HebnbError, InputError, ParameterError
+    from hebnb.estimators.batches import fit_batches
+    from hebnb.persistence import load, save
+    from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
+    from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
 
 __all__ = [
     "AODE",
@@ -33,3 +38,28 @@ __all__ = [
     "load",
     "save",
 ]
+
+# Where names come from. They are fetched when they are first used, so that whatever needs few of them starts fast.
+_HOMES = {
+    "hebnb.counts.single": ("Counts",),
+    "hebnb.errors": ("HebnbError", "InputError", "ParameterError"),
+    "hebnb.estimators.batches": ("fit_batches",),
+    "hebnb.persistence": ("load", "save"),
+    "hebnb.smoothing.smoothers": ("HEB", "Additive", "MEstimate", "Smoother"),
+    "hebnb.structures": ("AODE", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"),
+}
+_MODULES = ("datasets", "errors", "export", "metrics", "plots", "theory")
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hebnb import errors
-from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.structures import AODE, CLASSIFIERS, KDB, TAN, EvidenceClassifier, NaiveBayes
+
+if TYPE_CHECKING:
+    from hebnb.estimators.classifier import CategoricalClassifier
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,22 @@ class Method:
     ----------
     name : str
         As in the literature, where it has a name there.
-    kind : type
+    classifier : str
+        The name of its class, so that methods can be listed before anything large is imported.
     parameters : dict
     summary : str
         What it is, in a few words.
     """
 
     name: str
-    kind: type[CategoricalClassifier]
+    classifier: str
     parameters: dict[str, Any]
     summary: str
+
+    @property
+    def kind(self) -> type[CategoricalClassifier]:
+        """The classifier's class."""
+        return _classifiers()[self.classifier]
 
     def model(self, **more: Any) -> CategoricalClassifier:
         """A classifier to be fitted; of the parameters, those that only other classifiers have are left out."""
@@ -43,11 +50,18 @@ def own_parameters(kind: type[CategoricalClassifier], parameters: Mapping[str, A
 
     Examples
     --------
+    >>> from hebnb import EvidenceClassifier
     >>> own_parameters(EvidenceClassifier, {"n_bins": 5, "missing": "ignore"})
     {'missing': 'ignore'}
     """
-    foreign = set().union(*map(_parameters, CLASSIFIERS.values())) - _parameters(kind)
+    foreign = set().union(*map(_parameters, _classifiers().values())) - _parameters(kind)
     return {name: value for name, value in parameters.items() if name not in foreign}
+
+
+def _classifiers() -> Mapping[str, type[CategoricalClassifier]]:
+    from hebnb.structures import CLASSIFIERS
+
+    return CLASSIFIERS
 
 
 def _parameters(kind: type[CategoricalClassifier]) -> set[str]:
@@ -57,15 +71,15 @@ def _parameters(kind: type[CategoricalClassifier]) -> set[str]:
 METHODS = {
     method.name: method
     for method in (
-        Method("Laplace", NaiveBayes, {"smoothing": "laplace"}, "naive Bayes, one added to every count"),
-        Method("HEB-M", NaiveBayes, {}, "naive Bayes, smoothing learned"),
-        Method("HEB-M+GR", NaiveBayes, {"weighting": "sqrt-mi"}, "the same, features weighted by information"),
-        Method("HEB-AODE", AODE, {}, "one dependence more, smoothing learned"),
-        Method("NB+loo", NaiveBayes, {"weighting": "loo"}, "HEB-M, weights learned on left-out rows"),
-        Method("AODE+loo", AODE, {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
-        Method("TAN+loo", TAN, {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"),
-        Method("KDB+loo", KDB, {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),
-        Method("Evidence", EvidenceClassifier, {}, "columns and crosses, all learned on left-out rows"),
+        Method("Laplace", "NaiveBayes", {"smoothing": "laplace"}, "naive Bayes, one added to every count"),
+        Method("HEB-M", "NaiveBayes", {}, "naive Bayes, smoothing learned"),
+        Method("HEB-M+GR", "NaiveBayes", {"weighting": "sqrt-mi"}, "the same, features weighted by information"),
+        Method("HEB-AODE", "AODE", {}, "one dependence more, smoothing learned"),
+        Method("NB+loo", "NaiveBayes", {"weighting": "loo"}, "HEB-M, weights learned on left-out rows"),
+        Method("AODE+loo", "AODE", {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
+        Method("TAN+loo", "TAN", {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"),
+        Method("KDB+loo", "KDB", {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),
+        Method("Evidence", "EvidenceClassifier", {}, "columns and crosses, all learned on left-out rows"),
     )
 }
 

@@ -399,6 +399,16 @@ class TestScores:
             }
             check(duckdb, model, new)
 
+    @pytest.mark.parametrize("n_columns", [1, 2])
+    @pytest.mark.parametrize("create", [False, True])
+    @pytest.mark.parametrize("model", [NaiveBayes, AODE, TAN, KDB, EvidenceClassifier])
+    def test_of_nothing_but_gaps_are_the_prior(self, database, model, n_columns, create):
+        """There is no value to look up, and still a query."""
+        columns = {f"x{n}": ("text", [None] * 6) for n in range(n_columns)}
+        fitted = model(missing="ignore").fit(as_pandas(columns), list("ppqpqq"))
+        seen = {name: ("text", [None, "never seen"]) for name in columns}
+        check(database, fitted, seen, create=create)
+
     def test_gaps_say_nothing_where_they_are_an_error(self, duckdb):
         known = {"a": ("text", ["x", "y", "y"])}
         model = NaiveBayes("laplace", missing="error").fit(as_pandas(known), ["p", "q", "q"])

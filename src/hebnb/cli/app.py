@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from hebnb.cli.console import command
+from hebnb.cli.console import command, visible_lines
 from hebnb.cli.explain import explain
 from hebnb.cli.export import export
 from hebnb.cli.fit import fit
@@ -16,10 +19,39 @@ from hebnb.cli.predict import predict
 from hebnb.cli.report import report
 from hebnb.version import __version__
 
+# Wrong arguments, as click has it, which typer brings along or not.
+_UsageError: Any = typer.BadParameter.__base__
+
+
+class _Commands(TyperGroup):
+    """Commands whose complaints of arguments show whatever was given, and do not let it act on the terminal."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments of the program itself."""
+        with _visible_complaints():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """A command, its arguments included."""
+        with _visible_complaints():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_complaints() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        error.message = visible_lines(error.message)
+        raise
+
+
 app = typer.Typer(
     name="hebnb",
+    cls=_Commands,
     help="Classify categorical data with honest probabilities.\n\n"
-    "Exit codes: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted.",
+    "Exit codes: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted, "
+    "143 terminated.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -69,8 +101,3 @@ def _options(
     ] = False,
 ) -> None:
     """Options of the program itself."""
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

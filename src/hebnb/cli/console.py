@@ -1,4 +1,7 @@
-"""What commands say, and how they end: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted."""
+"""What commands say, and how they end: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted.
+
+A program that is told to stop by another signal ends with 128 and the number of that: 143 if it is terminated.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from rich.text import Text
 
 from hebnb.errors import HebnbError, ParameterError, arguments_as_flags
 from hebnb.foundation.printable import visible, without_nan
+from hebnb.foundation.signals import told_to_stop
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,8 +54,8 @@ def err() -> Console:
 
 
 def say(message: str) -> None:
-    """Tell what happened; not a result."""
-    err().print(Text(message), soft_wrap=True)
+    """Tell what happened; not a result. Whatever names and files are called, it is one line of plain text."""
+    err().print(Text(visible(message)), soft_wrap=True)
 
 
 def command(app: typer.Typer, name: str, **settings: Any) -> Callable[[F], F]:
@@ -93,6 +97,8 @@ def ended_well() -> Iterator[None]:
     except (typer.Exit, SystemExit):
         raise
     except Exception as error:
+        if told_to_stop():  # what was cut short complains in many ways
+            _end("Interrupted; nothing was left behind.", 130)
         _end(f"{type(error).__name__}: {error}\nHint: This should not happen; --debug shows where it did.", 1)
 
 

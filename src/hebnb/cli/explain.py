@@ -27,6 +27,7 @@ def explain(
     ] = None,
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
+    hive: options.Hive = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -44,19 +45,17 @@ def explain(
     from scipy.special import softmax
 
     from hebnb import errors
-    from hebnb.cli.matching import features, require_columns, text_columns
+    from hebnb.cli.matching import features, opened_for, require_columns
     from hebnb.errors import InputError
     from hebnb.estimators.rows import explained
     from hebnb.explain.contributions import pushes
     from hebnb.persistence.model_files import load
-    from hebnb.tabular.files import open_table
 
     loaded = load(model)
     labels = [str(label) for label in loaded.classes_.tolist()]
     if class_ is not None and class_ not in labels:
         raise errors.unknown_name("--class", class_, labels)
-    source = open_table(table, kind=options.kind(format), text=text_columns(loaded), gap=missing_value)
-    with source as opened:
+    with opened_for(loaded, table, kind=options.kind(format), gap=missing_value, hive=hive) as opened:
         require_columns(opened, loaded)
         rows = opened.slice(row, 1)
         if not rows.num_rows:

@@ -39,7 +39,7 @@ def export(
     """
     from hebnb.errors import ParameterError
     from hebnb.export import to_onnx, to_sql
-    from hebnb.foundation.files import refuse_existing, written_whole
+    from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
     from hebnb.persistence.model_files import load
 
     suffix = Path(output).suffix.lower()
@@ -48,6 +48,7 @@ def export(
     if output != "-":
         refuse_existing(Path(output), overwrite=overwrite)
     loaded = load(model)
+    refuse_input(Path(output), [Path(model).stat()])
     if suffix == ".onnx":
         content = to_onnx(loaded).SerializeToString()
     else:
@@ -57,6 +58,6 @@ def export(
     if output == "-":
         sys.stdout.buffer.write(content)
         return
-    with written_whole(output) as path:
+    with written_whole(output, overwrite=overwrite) as path:
         path.write_bytes(content)
     say(f"{output} ({size_of(output)})")

@@ -30,6 +30,7 @@ def fit(
     ] = None,
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
+    hive: options.Hive = False,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -45,7 +46,7 @@ def fit(
       zcat data.csv.gz | hebnb fit - --target y --categorical zip
     """
     from hebnb.errors import ParameterError
-    from hebnb.foundation.files import refuse_existing
+    from hebnb.foundation.files import refuse_existing, refuse_input
     from hebnb.methods import method as method_of
     from hebnb.persistence.model_files import save
     from hebnb.tabular.files import open_table
@@ -56,14 +57,15 @@ def fit(
         raise ParameterError(f"{chosen.name} has no number of bins: it learns where to cut.", "Leave --bins out.")
     model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)
     refuse_existing(Path(output), overwrite=overwrite)
-    with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
+    with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value, hive=hive) as opened:
+        refuse_input(Path(output), opened.inputs)
         target = require_target(target, opened)
         opened.require(categorical or (), "--categorical")
         opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
         with options.busy(f"learning from {rows.n_rows:,} rows"):
             rows.fit(model)
-    save(model, output)
+    save(model, output, overwrite=overwrite)
     counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
     left_out_loss = getattr(model, "loo_log_loss_", None)
     if json:

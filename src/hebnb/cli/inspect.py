@@ -53,7 +53,7 @@ def inspect(model: options.ModelFile, json: options.Json = False, debug: options
         )
     )
     console.print()
-    numbers = ("categories", "missing", "information", "prior rows", "shrinkage", "weight")
+    numbers = ("categories", "missing", "gain", "prior rows", "shrinkage", "weight")
     headings = [("feature", "left"), ("kind", "left"), *((name, "right") for name in numbers)]
     console.print(lines_up(headings, [_line(feature) for feature in features]))
     crosses = _crosses(loaded)
@@ -86,7 +86,7 @@ def _line(feature: Any) -> list[Any]:
         feature.kind,
         f"{feature.categories:,}",
         f"{feature.missing:.1%}",
-        f"{feature.information:.4f}",
+        f"{feature.gain:.4f}",
         _range(feature.concentration, lambda m: number(m, 1) if m < _SILENT else "–"),
         _range(feature.shrinkage, lambda share: f"{share:.0%}"),
         "–" if feature.weight is None else number(feature.weight, 2, sign=True),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -16,16 +18,35 @@ from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.printable import visible
-from hebnb.tabular.files import TableFile
+from hebnb.tabular.files import open_table
+from hebnb.tabular.table import TableFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def text_columns(model: CategoricalClassifier) -> list[str]:
+def opened_for(
+    model: CategoricalClassifier, source: str, *, all_read: bool = False, **options: Any
+) -> AbstractContextManager[TableFile]:
+    """A table, opened such that the columns of the model mean what they meant when it learned.
+
+    Other columns stay as they stand in files of text, unless all are to be read.
+    """
+    used = None if all_read else _names(model)
+    return open_table(source, text=_text_columns(model), dates=_dates(model), used=used, **options)
+
+
+def _text_columns(model: CategoricalClassifier) -> list[str]:
     """The columns that were learned as text, and are to be read as text wherever they come from."""
     vocabulary = model.counts_.vocabulary
     return [str(name) for name, feature in zip(vocabulary.names, vocabulary.features, strict=True) if _is_text(feature)]
+
+
+def _dates(model: CategoricalClassifier) -> dict[str, str | None]:
+    """The columns that were learned as dates, and how those were written; None if the model does not know."""
+    vocabulary, known = model.counts_.vocabulary, model._learned.dates
+    are_dates = [_is_date(feature) for feature in vocabulary.features]
+    return {str(name): known.get(str(name)) for name, is_one in zip(vocabulary.names, are_dates, strict=True) if is_one}
 
 
 def require_columns(table: TableFile, model: CategoricalClassifier) -> list[str]:
@@ -64,7 +85,9 @@ def _as_learned(column: Any, feature: Kind, name: str) -> Any:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    wanted, found = _learned_type(feature), column.type
+    wanted = _learned_type(feature)
+    column = _true_or_false(column, feature, wanted)
+    found = column.type
     if wanted is None or found == wanted:
         return column
     try:
@@ -88,11 +111,53 @@ def _as_learned(column: Any, feature: Kind, name: str) -> Any:
     )
 
 
+# How true and false are spelled in text.
+_TRUTHS = {"true": True, "t": True, "yes": True, "y": True, "false": False, "f": False, "no": False, "n": False}
+
+
+def _true_or_false(column: Any, feature: Kind, wanted: Any) -> Any:
+    """True and false as text where the model learned text, and the other way round."""
+    import pyarrow as pa
+
+    if wanted is not None and pa.types.is_boolean(column.type) and _is_string(wanted):
+        return _spelled(column, feature)
+    if wanted is not None and pa.types.is_boolean(wanted) and _is_string(column.type):
+        return _truth(column)
+    return column
+
+
+def _truth(column: Any) -> Any:
+    """Text as true and false where that is what all of it says: models of earlier versions took yes and no for them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    spellings = pa.array(list(_TRUTHS))
+    at = pc.index_in(pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string()))), value_set=spellings)
+    if at.null_count > column.null_count:
+        return column
+    return pc.take(pa.array(_TRUTHS.values()), at)
+
+
+def _spelled(column: Any, feature: Kind) -> Any:
+    """True and false as the text that the model learned for them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = feature.computed_by(_Learned()).texts
+
+    def spelling(truth: bool) -> Any:
+        learned = [text for text in texts if _TRUTHS.get(text.lower()) is truth]
+        return pa.scalar(learned[0] if len(learned) == 1 else str(truth).lower())
+
+    return pc.if_else(column, spelling(True), spelling(False))
+
+
 def _is_inexact(found: Any) -> bool:
     """Whether numbers of this type are others as doubles than their digits say."""
     import pyarrow as pa
 
-    return bool(pa.types.is_decimal(found) or pa.types.is_float32(found) or pa.types.is_float16(found))
+    is_fractional = pa.types.is_decimal(found) and found.scale > 0
+    return bool(is_fractional or pa.types.is_float32(found) or pa.types.is_float16(found))
 
 
 def _in_print(column: Any, feature: Kind) -> Any:
@@ -117,11 +182,12 @@ def _learned_type(feature: Kind) -> Any:
 
 @dataclass(frozen=True)
 class _Values:
-    """What a feature learned: the Arrow type of its values, the values themselves where they are floats, and texts."""
+    """What a feature learned: the Arrow type of its values, and the values themselves where they are floats or text."""
 
     type: Any
     floats: FloatArray | None = None
     are_texts: bool = False
+    texts: Sequence[str] = ()
 
 
 class _Learned:
@@ -153,7 +219,8 @@ class _Learned:
             Decimal: pa.decimal128(38, 18),
         }
         are_texts = all(isinstance(item, str) for item in items)
-        return _Values(known.get(kinds.pop()) if len(kinds) == 1 else None, are_texts=are_texts)
+        learned = known.get(kinds.pop()) if len(kinds) == 1 else None
+        return _Values(learned, are_texts=are_texts, texts=items if are_texts else ())
 
     def climb(self, ancestry: Ancestry) -> _Values:
         """Text, or whole numbers."""
@@ -168,6 +235,8 @@ def _family(found: Any) -> str:
 
     if _is_string(found):
         return "text"
+    if pa.types.is_decimal(found) and found.scale == 0:  # integers of more than 64 bits
+        return "number"
     if pa.types.is_date(found) or pa.types.is_timestamp(found):
         return "time"
     if pa.types.is_time(found):
@@ -184,6 +253,11 @@ def _is_string(found: Any) -> bool:
 
 def _names(model: CategoricalClassifier) -> list[str]:
     return [str(name) for name in model.counts_.vocabulary.names]
+
+
+def _is_date(feature: Kind) -> bool:
+    learned = _learned_type(feature)
+    return learned is not None and _family(learned) == "time"
 
 
 def _is_text(feature: Kind) -> bool:

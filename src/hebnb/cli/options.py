@@ -11,7 +11,7 @@ import typer
 from hebnb import errors
 from hebnb.cli.console import err, set_debugging
 from hebnb.methods import METHODS
-from hebnb.tabular.files import KINDS, Kind
+from hebnb.tabular.source import KINDS, Kind
 
 _SOURCE = (
     "A CSV, TSV, Parquet or JSON lines file, a quoted glob of them, - for standard input, "
@@ -42,6 +42,9 @@ Gap = Annotated[str | None, typer.Option("--missing-value", metavar="TEXT", help
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="FORMAT", help="csv, tsv, parquet or jsonl, where the ending does not tell."),
+]
+Hive = Annotated[
+    bool, typer.Option("--hive", help="Take folders named key=value, which the files are in, for columns.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]

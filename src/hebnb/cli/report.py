@@ -41,9 +41,18 @@ def report(
     max_rows: Annotated[
         int, typer.Option("--max-rows", min=10, help="Compare on a random sample of at most so many rows.")
     ] = 100_000,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="COL", help="Try methods on later rows than they learned from; not a feature."),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="COL", help="Keep rows with one value here in one fold; not a feature."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
+    hive: options.Hive = False,
     overwrite: options.Overwrite = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     json: options.Json = False,
@@ -60,35 +69,48 @@ def report(
       hebnb report adult.csv --target income --drop fnlwgt
 
       hebnb report 'clicks-*.parquet' --target clicked -o clicks.html --model clicks.skops
+
+      hebnb report sales.csv --target returned --time day
     """
-    from hebnb.foundation.files import refuse_existing, written_whole
+    from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
     from hebnb.persistence.model_files import save
     from hebnb.report.build import made
-    from hebnb.tabular.files import FLIGHTS, STANDARD, open_table
+    from hebnb.tabular.files import open_table
     from hebnb.tabular.labelled import Labelled, require_target
+    from hebnb.tabular.source import FLIGHTS, STANDARD
 
     path = Path(output) if output is not None else _free_name()
     if model_file is not None and path.resolve() == Path(model_file).resolve():
         raise ParameterError(f"--output and --model are both {model_file!r}.", "Name two files.")
-    for place in [path, *([Path(model_file)] if model_file else [])]:
+    if time is not None and group is not None:
+        raise ParameterError("--time and --group are two ways to part rows.", "Name one of them.")
+    places = [path, *([Path(model_file)] if model_file else [])]
+    for place in places:
         refuse_existing(place, overwrite=overwrite)
     source = table or FLIGHTS
     if source == FLIGHTS:
         target = target or "arrival"
-    with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value) as opened:
+    with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value, hive=hive) as opened:
+        for place in places:
+            refuse_input(place, opened.inputs)
         opened.require(categorical or (), "--categorical")
         opened.require(numeric or (), "--numeric")
-        rows = Labelled.of(opened, require_target(target, opened), features=features or (), drop=drop or ())
+        opened.require([time] if time else [], "--time")
+        opened.require([group] if group else [], "--group")
+        rows = Labelled.of(
+            opened, require_target(target, opened), features=features or (), drop=drop or (), beside=time or group
+        )
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars:
             page, model = made(
                 rows, name, options.reading(categorical, numeric, bins),
-                folds=folds, max_rows=max_rows, seed=seed, bars=bars,
+                folds=folds, max_rows=max_rows, seed=seed, bars=bars, in_time=time is not None,
             )  # fmt: skip
-    with written_whole(path) as partial:
+    path = path if output is not None else _free_name()  # the first free name may be taken by now
+    with written_whole(path, overwrite=overwrite) as partial:
         partial.write_text(page.html, encoding="utf-8")
         if model_file is not None:
-            save(model, model_file)
+            save(model, model_file, overwrite=overwrite)
     if json:
         print_json(_summary(page, path, model_file))
     else:
@@ -145,5 +167,5 @@ def _print(page: Any, path: Path, model_file: str | None) -> None:
     console.print(Text(contents.verdict))
     console.print()
     if model_file:
-        console.print(Text(f"Model:  {model_file} ({size_of(model_file)})"), soft_wrap=True)
-    console.print(Text(f"Report: {path} ({size_of(path)})"), soft_wrap=True)
+        console.print(Text(f"Model:  {visible(model_file)} ({size_of(model_file)})"), soft_wrap=True)
+    console.print(Text(f"Report: {visible(str(path))} ({size_of(path)})"), soft_wrap=True)

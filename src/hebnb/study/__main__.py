@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from hebnb import errors
 from hebnb.errors import HebnbError, InputError, ParameterError
+from hebnb.foundation.printable import visible
+from hebnb.foundation.signals import stopping_cleanly
 
 if TYPE_CHECKING:
     from hebnb.study.runner import Run
@@ -25,7 +27,7 @@ examples:
   python -m hebnb.study --methods Laplace HEB-M     two methods
 
 A second run does only what is missing. Exit code: 0 all done, 1 something failed or was left out that was asked for
-by name, 2 wrong arguments, 130 interrupted.
+by name, 2 wrong arguments, 130 interrupted, 143 terminated.
 """
 
 
@@ -42,10 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
         print("Interrupted. What was finished is kept; run again to go on.", file=sys.stderr)
         return 130
     except (InputError, ParameterError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print("error:", "\n".join(map(visible, str(error).split("\n"))), file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"error: {error.filename or options.output}: {error.strerror or error}.", file=sys.stderr)
+        print(visible(f"error: {error.filename or options.output}: {error.strerror or error}."), file=sys.stderr)
         return 2
 
 
@@ -89,7 +91,7 @@ def _study(options: argparse.Namespace) -> int:
         console.print(f"… and {len(failures) - 5} more; the page lists them.")
     if run.left_out:
         console.print(f"{len(run.left_out)} datasets were left out: {', '.join(run.left_out)}.", highlight=False)
-    print(page)
+    print(visible(str(page)))
     asked_in_vain = bool(options.datasets) and bool(run.left_out)
     return 1 if failures or asked_in_vain else 0
 
@@ -171,4 +173,5 @@ def _write(run: Run, output: Path, trials: int, console: Any) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with stopping_cleanly():
+        sys.exit(main())

@@ -12,7 +12,8 @@ from hebnb.engines.backends.duckdb import is_nan
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.printable import visible
-from hebnb.tabular.files import TableFile, quoted, reading
+from hebnb.tabular.readings import described, quoted
+from hebnb.tabular.table import TableFile, reading
 
 # More labels than this are taken for a mistake.
 MOST_CLASSES = 1_000
@@ -40,6 +41,8 @@ class Labelled:
         Number of different labels.
     unlabelled : int
         Number of rows left out because they have none.
+    beside : str, optional
+        Column that says which rows belong together, or when they were: collected, and not learned from.
     """
 
     table: TableFile
@@ -49,6 +52,7 @@ class Labelled:
     n_rows: int
     n_classes: int
     unlabelled: int
+    beside: str | None = None
 
     @classmethod
     def of(
@@ -59,8 +63,11 @@ class Labelled:
         features: Sequence[str] = (),
         drop: Sequence[str] = (),
         weight: str | None = None,
+        beside: str | None = None,
     ) -> Labelled:
-        """Choose the columns and look at the labels."""
+        """Choose the columns and look at the labels; a column beside the others is a feature only if named as one."""
+        if beside is not None and beside not in features:
+            drop = [*drop, beside]
         chosen = chosen_features(list(dict.fromkeys(features)) or None, table.columns, target, weight, drop)
         has_label = f"{quoted(target)} IS NOT NULL"
         if str(table.relation.types[table.columns.index(target)]) in ("DOUBLE", "FLOAT"):
@@ -72,26 +79,37 @@ class Labelled:
         _refuse_labels(visible(target), labels, labelled)
         if labelled < n_rows:
             table = table.where(has_label)
+        for name in chosen:
+            if name in table.unsure:
+                _tell_unsure(name, table)
         table = table.as_in_print([*chosen, target])
-        return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled)
+        return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled, beside)
 
     def sample(self, rows: int, seed: int) -> Labelled:
         """A random sample of the rows."""
         return replace(self, table=self.table.sample(rows, seed), n_rows=rows)
 
-    def collect(self) -> tuple[Any, Any, Any]:
-        """Features, labels and weights, in memory."""
-        names = [*self.features, self.target, *([self.weight] if self.weight else [])]
-        rows = self.table.select(names).collect()
-        return rows.select(self.features), rows[self.target], rows[self.weight] if self.weight else None
+    def collect(self) -> tuple[Any, Any, Any, Any]:
+        """Features, labels, weights and the column beside them, in memory."""
+        extra = [name for name in (self.weight, self.beside) if name is not None]
+        rows = self.table.select(list(dict.fromkeys([*self.features, self.target, *extra]))).collect()
+        weights, beside = (None if name is None else rows[name] for name in (self.weight, self.beside))
+        return rows.select(self.features), rows[self.target], weights, beside
 
     def fit(self, model: Model) -> Model:
-        """Learn from all rows, in memory or, where they are too many for that, by DuckDB."""
+        """Learn from all rows, in memory or, where they are too many for that, by DuckDB; and how dates are written."""
+        self._learn(model)
+        dates = {name: form for name, form in self.table.dates.items() if name in self.features}
+        model._learned = replace(model._learned, dates=dates)
+        return model
+
+    def _learn(self, model: Model) -> None:
         if self.n_rows * (len(self.features) + 1) <= IN_MEMORY:
-            X, y, weights = self.collect()
-            return model.fit(X, y, sample_weight=weights)
+            X, y, weights, _ = self.collect()
+            model.fit(X, y, sample_weight=weights)
+            return
         with reading(self.table.source):
-            return model.fit(self.table.relation, self.target, self.weight, features=self.features)
+            model.fit(self.table.relation, self.target, self.weight, features=self.features)
 
 
 def _refuse_labels(target: str, labels: int, labelled: int) -> None:
@@ -108,6 +126,13 @@ def _refuse_labels(target: str, labels: int, labelled: int) -> None:
             f"are at most {MOST_CLASSES:,}.",
             "Name another column as the target, or cut this one into classes first.",
         )
+
+
+def _tell_unsure(name: str, table: TableFile) -> None:
+    errors.warn(
+        f"{errors.column(visible(name))}: its {described(table.dates[name])} are taken for that, but could as well be "
+        f"{described(str(table.unsure[name].format))}. Write them as 2024-12-31 if that is what they are."
+    )
 
 
 def require_target(target: str | None, table: TableFile) -> str:

@@ -11,13 +11,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible, without_nan
-from hebnb.tabular.files import COMPRESSED, STANDARD, Kind, kind_of_name
+from hebnb.tabular.source import COMPRESSED, STANDARD, Kind, kind_of_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What spreadsheets take for the beginning of a formula.
+# What spreadsheets take for the beginning of a formula, and what is a number all the same.
 _FORMULA = r"\A[=+\-@\t\r\n]"
+_NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 
 
 def kind_of_output(target: str) -> Kind:
@@ -25,7 +26,9 @@ def kind_of_output(target: str) -> Kind:
     if target == STANDARD:
         return "csv"
     if Path(target).suffix.lower() in COMPRESSED:
-        raise InputError(f"{target!r}: compressed text is not written.", "A .parquet file is compressed by itself.")
+        raise InputError(
+            f"{visible(target)!r}: compressed text is not written.", "A .parquet file is compressed by itself."
+        )
     return kind_of_name(Path(target))
 
 
@@ -48,12 +51,10 @@ def table_writer(path: Path | None, kind: Kind) -> Iterator[Callable[[pa.Table],
         if kind == "jsonl":
             yield lambda table: _write_lines(stream, table)
         else:
-            from pyarrow import csv
-
-            separated = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
+            separator = "\t" if kind == "tsv" else ","
             on_screen = stream is sys.stdout.buffer and sys.stdout.isatty()
-            with _appending(lambda schema: csv.CSVWriter(stream, schema, write_options=separated)) as write:
-                yield lambda table: write(_without_formulas(table, on_screen))
+            with _appending(lambda schema: _Separated(stream, separator, schema, on_screen)) as write:
+                yield write
 
 
 @contextmanager
@@ -83,26 +84,75 @@ def _appending(open_writer: Callable[[Any], Any]) -> Iterator[Callable[[pa.Table
             writer.close()
 
 
-def _without_formulas(table: pa.Table, on_screen: bool) -> pa.Table:
-    """The table with text that cannot be taken for a formula, nor, on a screen, for a command of the terminal."""
+class _Separated:
+    """Writes lines of fields; text is in quotation marks, and what is a number, or looks like one, is not."""
+
+    def __init__(self, stream: IO[bytes], separator: str, schema: pa.Schema, on_screen: bool) -> None:
+        import pyarrow as pa
+
+        self.stream, self.separator, self.on_screen = stream, separator, on_screen
+        self._write([_quoted(_inert(pa.array([name]), on_screen)) for name in schema.names])
+
+    def write_table(self, table: pa.Table) -> None:
+        """Append rows."""
+        if table.num_rows:
+            self._write([_field(column.combine_chunks(), self.on_screen) for column in table.columns])
+
+    def close(self) -> None:
+        """Nothing is left to be done."""
+
+    def _write(self, fields: list[Any]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        text = pa.large_string()
+        fields = [field.cast(text) for field in fields]
+        lines = pc.binary_join_element_wise(
+            *fields, pa.scalar(self.separator, text), null_handling="replace", null_replacement=""
+        )
+        self.stream.write("\n".join([*lines.to_pylist(), ""]).encode())
+
+
+def _has_no_text(kind: Any) -> bool:
+    """Whether Arrow does not know how values of this type are written."""
+    import pyarrow as pa
+
+    is_one = pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_interval
+    return any(test(kind) for test in is_one)
+
+
+def _field(column: Any, on_screen: bool) -> Any:
+    """A column as fields, which cannot be taken for a formula nor, on a screen, for a command of the terminal."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = []
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)  # noqa: PLW2901
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            text = column.cast(pa.large_string())
-            if on_screen:
-                text = pa.array([None if item is None else visible(item) for item in text.to_pylist()])
-            columns.append(pc.replace_substring_regex(text, f"({_FORMULA})", r"'\1"))
-        elif pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-            columns.append(pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string()))
-        else:
-            columns.append(column)
-    names = [f"'{name}" if name[:1] in "=+-@\t\r\n" and name else name for name in table.column_names]
-    return pa.table(columns, names=[visible(name) for name in names] if on_screen else names)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if _has_no_text(column.type):
+        column = pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string())
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column.cast(pa.string())
+    is_number = pc.match_substring_regex(column, _NUMBER)
+    return pc.if_else(is_number, column, _quoted(_inert(column, on_screen)))
+
+
+def _inert(text: Any, on_screen: bool) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if on_screen:
+        text = pa.array([None if item is None else visible(item) for item in text.to_pylist()], text.type)
+    return pc.replace_substring_regex(text, f"({_FORMULA})", r"'\1")
+
+
+def _quoted(text: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    mark = pa.scalar('"', text.type)
+    return pc.binary_join_element_wise(mark, pc.replace_substring(text, '"', '""'), mark, pa.scalar("", text.type))
 
 
 def _write_lines(stream: IO[bytes], table: pa.Table) -> None:

@@ -281,6 +281,9 @@ class Query:
 
     def _listed(self, table: Constants) -> str:
         types = self.dialect.types
+        if not table.rows:  # no dialect has an empty list of values
+            gaps = ", ".join(f"{self.dialect.cast('NULL', kind)} AS {name}" for name, kind in table.columns.items())
+            return f"SELECT * FROM (SELECT {gaps}) AS {self.own('listed')} WHERE 1 = 0"
         if self.dialect.array_of_structs:
             fields = ", ".join(f"{column} {types[kind]}" for column, kind in table.columns.items())
             start, end = f"SELECT * FROM UNNEST(ARRAY<STRUCT<{fields}>>[\n", "\n])"
