@@ -233,8 +233,8 @@ def cross(model: CategoricalClassifier, *names: Name, label: Any = None, most: i
 def importance(model: CategoricalClassifier, *, most: int = 20, ax: Any = None) -> Any:
     """Bars of how much columns, and crosses of columns, tell about the class, the most telling first.
 
-    For ``EvidenceClassifier`` that is how much more likely left-out rows are with a column than with none, and with a
-    cross than with its parts. For other models it is the mutual information of a column and the class in training.
+    That is how much more likely the classes of left-out rows are with a column than with none, and with a cross than
+    with its parts: zero or below for noise and for ids.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def importance(model: CategoricalClassifier, *, most: int = 20, ax: Any = None) 
             ax.barh(own, gain[own], color=colour, height=0.65, label=what)
     _named_from_above(ax, names)
     ax.axvline(0, color=_SOFT, linewidth=0.8)
-    ax.set_xlabel("mutual information with the class, nats" if gains is None else "gain in log-likelihood, nats a row")
+    ax.set_xlabel("gain in log-likelihood of left-out rows, nats a row")
     if (columns > 1).any():
         ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     return _tidied(ax)

@@ -26,6 +26,7 @@ from hebnb.explain.summary import feature_summaries, nomogram_points, telling_ca
 from hebnb.methods import METHODS
 from hebnb.metrics import reliability_curve
 from hebnb.report import explorer as explorer_module
+from hebnb.report.baselines import BASELINES
 from hebnb.report.build import made
 from hebnb.report.comparison import compare
 from hebnb.report.contents import contents, verdict
@@ -890,3 +891,11 @@ def test_explorer_data_of_a_class_that_cannot_be():
     model = NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)
     data = explorer_data(model.score_tables_, encoded(model, X.head(3)), np.array([0, 1, 2]))
     assert data["logPrior"][0] == -1e300
+
+
+def test_a_fold_that_has_one_class_to_learn_from():
+    """Baselines too have nothing to tell apart then."""
+    X, y = pa.table({"x": list("ababa")}), np.array(list("ppppq"), dtype=object)
+    compared = compare(X, y, {}, folds=2)
+    assert {result.method.name for result in compared.results} == {*BASELINES, *METHODS}
+    assert all(np.isfinite(result.proba).all() for result in compared.results)

@@ -15,12 +15,12 @@ from hebnb import errors
 from hebnb.columns.column import Name
 from hebnb.columns.kinds import Kind
 from hebnb.errors import ParameterError
+from hebnb.evidence import single
 from hebnb.explain.contributions import against_others
 from hebnb.explain.summary import class_position
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.scores.score_tables import CROSSED, ScoreTables
 from hebnb.scores.tables import codes_at
-from hebnb.weighting.mutual_information import mutual_information
 
 UNSEEN, MISSING = "(unseen)", "(missing)"
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -167,8 +167,7 @@ def importances(model: ScoreTables, gains: Mapping[Any, float] | None = None) ->
     ----------
     model : ScoreTables
     gains : dict of name, or tuple of names, to float, optional
-        What was learned of left-out rows, as ``EvidenceClassifier.gains_``. Without it, the mutual information of
-        every column with the class in the training rows.
+        What was learned of left-out rows, as ``EvidenceClassifier.gains_``; without it, what single columns tell.
 
     Returns
     -------
@@ -179,15 +178,14 @@ def importances(model: ScoreTables, gains: Mapping[Any, float] | None = None) ->
     --------
     >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes().fit([["a", "u"], ["b", "u"]] * 8, [0, 1] * 8)
-    >>> importances(model.score_tables_)["gain"].round(3)
-    array([0.693, 0.   ])
+    >>> importances(model.score_tables_)["gain"].round(1)
+    array([0.8, 0. ])
     """
     if gains is None:
-        nats = mutual_information(model.counts) * np.log(2)
-        gains = dict(zip(model.counts.vocabulary.names, nats.tolist(), strict=True))
+        gains = dict(zip(model.counts.vocabulary.names, single.gains(model.counts).tolist(), strict=True))
     crossed = [names if isinstance(names, tuple) else (names,) for names in gains]
     gain = np.array(list(gains.values()), dtype=float)
-    best = np.argsort(-gain, kind="stable")
+    best = np.argsort(-gain, kind="stable")  # NaN is last
     titles = np.array([CROSSED.join(map(str, names)) for names in crossed], dtype=object)
     return {
         "feature": titles[best],

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from hebnb import errors
 from hebnb.columns.column import Name
 from hebnb.counts.single import dense
 from hebnb.errors import ParameterError
+from hebnb.evidence.single import class_rates, gains
 from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.scores.build import levels
 from hebnb.scores.score_tables import ScoreTables
-from hebnb.weighting.mutual_information import mutual_information
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,9 @@ class FeatureSummary:
         Share of the rows with a gap.
     unseen : float
         Share of the rows whose value no other row has: without the row, it would be unseen.
-    information : float
-        Mutual information with the class, in bits.
+    gain : float
+        How much more likely the class of a left-out row is with the feature than without any, in nats a row: zero or
+        below for noise and for ids.
     concentration, shrinkage : list of C floats
         Strength of the prior in rows, and its share in the estimates, for every class.
     weight : float or None
@@ -49,7 +49,7 @@ class FeatureSummary:
     categories: int
     missing: float
     unseen: float
-    information: float
+    gain: float
     concentration: list[float]
     shrinkage: list[float]
     weight: float | None
@@ -64,8 +64,8 @@ def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
     >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes().fit([["red"], ["red"], ["blue"], [None]] * 9, [0, 0, 1, 1] * 9)
     >>> (colour,) = feature_summaries(model.score_tables_)
-    >>> colour.kind, colour.categories, colour.missing, round(colour.information, 2)
-    ('text', 3, 0.25, 1.0)
+    >>> colour.kind, colour.categories, colour.missing, round(colour.gain, 1)
+    ('text', 3, 0.25, 0.7)
     """
     counts, combination = model.counts, model.combination
     m = levels(model.tables)[0]
@@ -74,7 +74,7 @@ def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
     parents: dict[int, float] = {}
     if combination.estimate_weights is not None:
         parents = dict(zip(model.parents.tolist(), combination.estimate_weights.tolist(), strict=True))
-    rows, information = counts.class_count.sum(), mutual_information(counts)
+    rows, gain = counts.class_count.sum(), gains(counts)
     summaries = []
     for f, (name, feature) in enumerate(zip(counts.vocabulary.names, counts.vocabulary.features, strict=True)):
         marginal = counts.marginal[f]
@@ -87,7 +87,7 @@ def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
                 feature.size,
                 float(gaps / rows),
                 float(alone / rows),
-                float(information[f]),
+                float(gain[f]),
                 m[:, f].tolist(),
                 shares[:, f].tolist(),
                 None if weights is None else float(weights[f]),
@@ -108,7 +108,7 @@ class Telling:
     count : array of shape (categories, C)
         Training rows of each class.
     rate : array of shape (categories, C)
-        The smoothed share of each class among the rows with the category.
+        The share of each class among the rows with the category, shrunk the more the fewer these are.
     information : array of shape (categories,)
         Bits that the category adds to what the feature tells about the class.
     """
@@ -122,9 +122,9 @@ class Telling:
 def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
     """The categories of a feature that tell most, the most telling first.
 
-    The share of a class among rows with a category is its prior times the smoothed probability of the category, so a
-    category with few rows is near the average. A category tells the divergence of these shares from the classes' own,
-    times the share of rows that have it.
+    The share of a class among the rows of a category is shrunk towards that of categories as frequent, so a category
+    with few rows is near the average, whatever the model. A category tells the divergence of these shares from the
+    classes' own, times the share of rows that have it.
 
     Examples
     --------
@@ -136,21 +136,13 @@ def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
     counts = model.counts
     table, marginal = dense(counts.tables[f]), counts.marginal[f]
     prior = np.exp(model.log_prior)
-    rate = _class_shares(model, f)
+    rate = class_rates(counts, f)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(rate > 0, rate * np.log2(rate / prior), 0.0).sum(axis=1)
     information = marginal / max(marginal.sum(), 1.0) * divergence
     best = np.argsort(-information, kind="stable")[:most]
     labels = counts.vocabulary.features[f].texts
     return Telling([labels[v] for v in best], table[best], rate[best], information[best])
-
-
-def _class_shares(model: ScoreTables, f: int) -> FloatArray:
-    """The smoothed share of each class among rows with a category, of shape (K, C)."""
-    alone = model.tables[f].root or model.tables[f]
-    _, numbers = alone.lines()
-    shares: FloatArray = softmax(model.log_prior + numbers[: len(model.counts.marginal[f])], axis=1)
-    return shares
 
 
 def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
+from hebnb import errors
+from hebnb.columns.column import Column
+from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.rows import encoded
-from hebnb.foundation.arrays import Array
+from hebnb.foundation.arrays import Array, IntArray
 from hebnb.methods import METHODS
+from hebnb.report.baselines import BASELINES
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
 from hebnb.report.explorer import fits_page
+from hebnb.report.folds import are_sorted
 from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
 
+# What is said of rows whose order tells their class.
+SORTED = (
+    "Neighbouring rows are alike: the table seems to be sorted, by time or place perhaps. Folds at random then flatter "
+    "every method; --time or --group, with a column that tells when rows were or whose they are, would not."
+)
 # Probabilities of a method that are held while methods are compared: rows × classes.
 MOST_PROBABILITIES = 20_000_000
 
@@ -38,6 +49,7 @@ def made(
     max_rows: int,
     seed: int,
     bars: Any,
+    in_time: bool = False,
 ) -> tuple[Page, CategoricalClassifier]:
     """Compare the methods, fit the best on all rows, and make the page.
 
@@ -51,6 +63,8 @@ def made(
     folds, max_rows, seed : int
         Of the cross-validation.
     bars : rich.progress.Progress
+    in_time : bool, default=False
+        Whether the column beside the features tells when rows were; else it tells which belong together.
     """
     notes = []
     if rows.unlabelled:
@@ -60,11 +74,15 @@ def made(
     if rows.n_rows > max_rows:
         notes.append(f"Methods were compared on {max_rows:,} rows drawn at random; the best learned from all.")
         compared = rows.sample(max_rows, seed)
-    X, labels, _ = compared.collect()
+    X, labels, _, beside = compared.collect()
     y = label_array(labels)
-    task = bars.add_task("comparing", total=folds * len(METHODS))
+    apart = None if beside is None else _places(beside, rows.beside)
+    groups, times = (None, apart) if in_time else (apart, None)
+    if beside is None and rows is compared and are_sorted(np.unique(y, return_inverse=True)[1]):
+        notes.append(SORTED)
+    task = bars.add_task("comparing", total=folds * (len(BASELINES) + len(METHODS)))
     comparison = compare(
-        X, y, parameters, folds=folds, random_state=seed,
+        X, y, parameters, folds=folds, random_state=seed, groups=groups, times=times,
         advance=lambda method: bars.update(task, advance=1, description=f"comparing {method}"),
     )  # fmt: skip
     if comparison.unknown:
@@ -72,7 +90,7 @@ def made(
             f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
         )
     task = bars.add_task("learning from all rows", total=2)
-    best = rows.fit(comparison.best.method.model(**parameters))
+    best = rows.fit(METHODS[comparison.best.method.name].model(**parameters))
     bars.advance(task)
     explored = comparison.best.method.name, best
     if not fits_page(best.score_tables_):
@@ -87,6 +105,17 @@ def made(
     )
     bars.advance(task)
     return Page(page, render(page)), best
+
+
+def _places(beside: Any, name: str | None) -> IntArray:
+    """Values of an Arrow column as numbers in their order."""
+    column = Column(str(name), nw.from_native(beside, series_only=True))
+    if (column.levels.codes < 0).any():
+        raise InputError(
+            f"{errors.column(str(name))}: some values are missing, so it is not known to which part their rows belong.",
+            "Leave these rows out, or name another column.",
+        )
+    return column.levels.codes
 
 
 def label_array(labels: Any) -> Array:

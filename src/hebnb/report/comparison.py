@@ -1,4 +1,4 @@
-"""The methods compared by cross-validation."""
+"""The methods, and what people would use otherwise, compared by cross-validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 
 from hebnb import errors
 from hebnb.columns.reading import ReadingParameters
@@ -24,6 +23,8 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.report.baselines import BASELINES, Baseline, Columns
+from hebnb.report.folds import parts
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
@@ -35,7 +36,7 @@ class Result:
 
     Parameters
     ----------
-    method : Method
+    method : Method or Baseline
     proba : array of shape (S, C)
         The probabilities of all rows, each from a model that had not seen the row.
     measures : dict of str to float
@@ -43,7 +44,7 @@ class Result:
         Time to learn and predict, all folds together.
     """
 
-    method: Method
+    method: Method | Baseline
     proba: FloatArray
     measures: dict[str, float]
     seconds: float
@@ -59,7 +60,7 @@ class Comparison:
         The truth, of the rows compared on.
     classes : array of shape (C,)
     results : list of Result
-        In the order of ``METHODS``.
+        Baselines first, then in the order of ``METHODS``.
     refused : dict of str to str
         Methods that could not be used on this table, and why.
     folds : int
@@ -76,8 +77,15 @@ class Comparison:
 
     @property
     def best(self) -> Result:
-        """The method of least log-loss."""
-        return min(self.results, key=lambda result: result.measures["log-loss"])
+        """The method of least log-loss, baselines aside."""
+        own = [result for result in self.results if result.method.name in METHODS]
+        return min(own, key=lambda result: result.measures["log-loss"])
+
+    @property
+    def ahead(self) -> Result | None:
+        """The baseline of least log-loss, if that is less than the best method's."""
+        least = min(self.results, key=lambda result: result.measures["log-loss"])
+        return None if least.measures["log-loss"] >= self.best.measures["log-loss"] else least
 
     def result(self, name: str) -> Result | None:
         """That of a method."""
@@ -112,6 +120,8 @@ def compare(
     *,
     folds: int = 5,
     random_state: int = 0,
+    groups: Array | None = None,
+    times: Array | None = None,
     advance: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Cross-validate every method.
@@ -125,36 +135,35 @@ def compare(
     folds : int
     random_state : int
         Seed of the folds.
+    groups, times : array of shape (S,), optional
+        Of the rows: a group is never on both sides, and no row is tried by what later rows taught.
     advance : function
         Called with the name of a method after each of its folds.
     """
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
             "All rows of the sample are of one class.", f"Compare on more rows, with {errors.argument('max_rows')}."
         )
-    folds = int(min(folds, counts.max()))
-    if folds < 2:
-        raise InputError("No class has two rows, so nothing can be tried on rows that were not learned from.")
-    split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        parts = list(split.split(codes, codes))
+    pairs = parts(codes, folds, random_state, groups, times)
     # A class whose rows are all in one fold is unknown to the model that should predict them.
-    known = np.ones(len(y), dtype=bool)
-    for train, test in parts:
-        known[test] = np.isin(codes[test], codes[train])
-    trials = {name: _Trial(method, np.zeros((len(y), len(classes)))) for name, method in METHODS.items()}
+    tried, known = np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
+    for train, test in pairs:
+        tried[test], known[test] = True, np.isin(codes[test], codes[train])
+    if not known.any():
+        raise InputError("No row that is tried is of a class that was learned.", "Use fewer folds, or other ones.")
+    every: list[Method | Baseline] = [*BASELINES.values(), *METHODS.values()]
+    trials = {method.name: _Trial(method, np.zeros((len(y), len(classes)))) for method in every}
     refused: dict[str, str] = {}
-    for train, test in parts:
+    for train, test in pairs:
         fold = _Fold(X.take(train), y[train], X.take(test), test)
         for name, trial in trials.items():
             if name in refused:
                 continue
-            model = trial.method.model(**parameters)
-            fold.encoded(model)  # a table that cannot be read is no method's fault
+            model = _reader(trial.method, parameters)
+            rows = fold.encoded(model)  # a table that cannot be read is no method's fault
             try:
-                trial.run(fold, model, classes)
+                trial.run(fold, rows, model, classes)
             except HebnbError as error:
                 refused[name] = str(error).split("\n")[0]
             advance(name)
@@ -163,9 +172,9 @@ def compare(
         for name, trial in trials.items()
         if name not in refused
     ]
-    if not results:
-        raise InputError(next(iter(refused.values())))
-    return Comparison(y[known], classes, results, refused, folds, int((~known).sum()))
+    if not any(name in METHODS for name in trials.keys() - refused.keys()):
+        raise InputError(next(reason for name, reason in refused.items() if name in METHODS))
+    return Comparison(y[known], classes, results, refused, len(pairs), int((tried & ~known).sum()))
 
 
 @dataclass(frozen=True)
@@ -221,6 +230,16 @@ class _Fold:
             self._known.append(found)
         return found
 
+    def columns(self, rows: _Encoded) -> tuple[Columns, Columns]:
+        """Training and test rows as codes, and as numbers where columns are cut."""
+        kinds = rows.train.vocabulary.features
+        cut = [kind.cut_at is not None for kind in kinds]
+        train, test = (
+            [column.numbers if own else None for column, own in zip(read(table).columns, cut, strict=True)]
+            for table in (self.train, self.test)
+        )
+        return Columns(kinds, rows.train.codes, train), Columns(kinds, rows.test, test)
+
     def codes(self, vocabulary: Vocabulary) -> list[IntArray]:
         """The codes of the test rows."""
         return vocabulary.encode(read(self.test))
@@ -230,21 +249,40 @@ class _Fold:
 class _Trial:
     """How a method does, fold by fold."""
 
-    method: Method
+    method: Method | Baseline
     proba: FloatArray
     seconds: float = 0.0
 
-    def run(self, fold: _Fold, model: CategoricalClassifier, classes: Array) -> None:
+    def run(self, fold: _Fold, rows: _Encoded, model: CategoricalClassifier, classes: Array) -> None:
         """Learn from a fold's training rows and predict its test rows; the time is that of doing so alone."""
-        rows = fold.encoded(model)
         began = time.perf_counter()
-        tables = model.fit_encoded(rows.train).score_tables_
-        vocabulary = tables.counts.vocabulary
-        # A model may read columns anew once it has seen what they tell.
-        codes = rows.test if vocabulary is rows.train.vocabulary else fold.codes(vocabulary)
-        columns = np.searchsorted(classes, tables.counts.classes.values)
-        self.proba[np.ix_(fold.places, columns)] = softmax(tables.joint_log_scores(codes), axis=1)
+        proba = (
+            _baseline_proba(self.method, fold, rows) if isinstance(self.method, Baseline) else _proba(fold, rows, model)
+        )
+        self.proba[np.ix_(fold.places, np.searchsorted(classes, rows.train.classes.values))] = proba
         self.seconds += time.perf_counter() - began + rows.seconds
+
+
+def _reader(method: Method | Baseline, parameters: dict[str, Any]) -> CategoricalClassifier:
+    """The classifier that reads the columns; baselines have none, and read them as naive Bayes does."""
+    return (method if isinstance(method, Method) else METHODS["HEB-M"]).model(**parameters)
+
+
+def _proba(fold: _Fold, rows: _Encoded, model: CategoricalClassifier) -> FloatArray:
+    tables = model.fit_encoded(rows.train).score_tables_
+    vocabulary = tables.counts.vocabulary
+    # A model may read columns anew once it has seen what they tell.
+    codes = rows.test if vocabulary is rows.train.vocabulary else fold.codes(vocabulary)
+    proba: FloatArray = softmax(tables.joint_log_scores(codes), axis=1)
+    return proba
+
+
+def _baseline_proba(method: Baseline, fold: _Fold, rows: _Encoded) -> FloatArray:
+    if rows.train.classes.size == 1:  # scikit-learn refuses to learn where nothing is to be told apart
+        return np.ones((len(fold.places), 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of steps, which defaults have too few of
+        return method.proba(*fold.columns(rows), rows.train.labels)
 
 
 def _measures(codes: IntArray, proba: FloatArray) -> dict[str, float]:

@@ -46,7 +46,7 @@ class Contents:
     class_curves : list of (label, dict)
         Calibration per class, where there are more than two.
     features : list of FeatureSummary
-        By mutual information.
+        By the gain of left-out rows.
     telling : list of Telling
         In the order of ``features``.
     curves_of : list of (int or None)
@@ -116,7 +116,7 @@ def contents(
     curves = {result.method.name: _curve(comparison, result) for result in (before, best) if result is not None}
     own = feature_summaries(model)
     learned = own if model.rule.learns else feature_summaries(with_learned_smoothing(model))
-    order = sorted(range(len(own)), key=lambda f: -own[f].information)[:MOST_FEATURES]
+    order = sorted(range(len(own)), key=lambda f: -np.nan_to_num(own[f].gain, nan=-np.inf))[:MOST_FEATURES]
     if len(shares) > MOST_CLASSES:
         notes = [
             *notes,
@@ -182,6 +182,12 @@ def verdict(comparison: Comparison) -> str:
     before = comparison.result("Laplace")
     if before is not None and before is not best:
         sentence += f", where textbook naive Bayes misses by {100 * before.measures['ECE']:.1f}"
+    if comparison.ahead is not None:
+        ahead = comparison.ahead
+        sentence += (
+            f". {ahead.method.name}, {ahead.method.summary}, has a lower log-loss on these rows: "
+            f"{ahead.measures['log-loss']:.4f} instead of {best.measures['log-loss']:.4f}"
+        )
     sentence += f". The best guess is right for {100 * right:.0f} rows in 100"
     label = visible(str(labels[counts.argmax()]), 40)
     gain = right - comparison.majority

@@ -1,0 +1,81 @@
+"""Which rows are learned from, and which are tried."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands import run
+from hebnb.errors import InputError
+from hebnb.report.folds import are_sorted, parts
+
+labelled = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=12, max_size=80)
+
+
+@pytest.mark.hypothesis
+@given(labelled, st.integers(2, 6))
+def test_a_group_is_never_on_both_sides(rows, folds):
+    codes, groups = np.array(rows).T
+    if len(set(groups.tolist())) < 2:
+        with pytest.raises(InputError, match="one group"):
+            parts(codes, folds, 0, groups=groups)
+        return
+    found = parts(codes, folds, 0, groups=groups)
+    for train, test in found:
+        assert not set(groups[train]) & set(groups[test])
+    assert sorted(np.concatenate([test for _, test in found]).tolist()) == list(range(len(codes)))
+
+
+@pytest.mark.hypothesis
+@given(labelled, st.integers(2, 6))
+def test_no_row_is_tried_by_what_later_rows_taught(rows, folds):
+    codes, times = np.array(rows).T
+    if len(set(times.tolist())) < 2:
+        with pytest.raises(InputError, match="one time"):
+            parts(codes, folds, 0, times=times)
+        return
+    found = parts(codes, folds, 0, times=times)
+    for train, test in found:
+        assert times[train].max() < times[test].min()
+    tried = np.concatenate([test for _, test in found])
+    assert len(set(tried.tolist())) == len(tried)
+    assert set(times[np.setdiff1d(np.arange(len(codes)), tried)]) <= set(times[found[0][0]])
+
+
+def test_sorted_rows_are_noticed_and_shuffled_ones_are_not():
+    random = np.random.default_rng(0)
+    shuffled = [are_sorted(random.integers(0, 3, 500)) for _ in range(200)]
+    assert not any(shuffled)
+    assert are_sorted(np.sort(random.integers(0, 3, 500)))
+    drifting = random.random(5000) < np.repeat(np.linspace(0.1, 0.9, 10), 500)
+    assert are_sorted(drifting.astype(int))
+
+
+@pytest.fixture
+def drifting(tmp_path):
+    """The class of a customer is the customer's own; that of a day changes with the days."""
+    random = np.random.default_rng(1)
+    customer, day = random.integers(0, 60, 900), np.arange(900) // 30
+    y = np.where((customer % 2 == 0) ^ (day > 14), "yes", "no")
+    names, noise = [f"c{n}" for n in customer], random.integers(0, 9, 900)
+    table = pd.DataFrame({"customer": names, "noise": noise, "y": y, "day": day})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv"
+
+
+@pytest.mark.parametrize("how", ["--time", "--group"])
+def test_report_by_time_and_by_group(drifting, how):
+    column = {"--time": "day", "--group": "customer"}[how]
+    done = run("report", drifting, "--target", "y", how, column, "--json", "-o", drifting.parent / "r.html")
+    told = json.loads(done.stdout)
+    assert told["methods"]["NB+loo"]["log-loss"] > 0.65  # nothing of the past, and nothing of others, helps
+    assert told["methods"]["class shares"]["log-loss"] > 0.65
+
+
+def test_report_refuses_unclear_parts(drifting):
+    both = run("report", drifting, "--target", "y", "--time", "day", "--group", "customer", code=2)
+    assert "two ways" in both.stderr
+    assert "customer" in run("report", drifting, "--target", "y", "--group", "custmer", code=2).stderr
