@@ -75,6 +75,45 @@ print(hebnb.NaiveBayes().fit([["a"], ["b"]], [0, 1]).predict([["a"]]))
     assert done.stdout == "[0]\n", done.stderr
 
 
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_import_nothing_large(option):
+    import subprocess
+    import sys
+
+    code = f"""
+import sys
+from hebnb.cli import main
+sys.argv = ["hebnb", "{option}"]
+try:
+    main()
+finally:
+    large = {{"numpy", "scipy", "sklearn", "pandas", "pyarrow", "duckdb", "narwhals", "skops", "jinja2"}}
+    print(sorted(large & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == "[]\n"
+
+
+def test_names_that_are_fetched_when_they_are_used():
+    import subprocess
+    import sys
+
+    assert {*hebnb._HOME, "__version__"} == set(hebnb.__all__)
+    code = """
+import hebnb
+assert {*hebnb.__all__, "metrics", "export"} <= set(dir(hebnb))
+assert hebnb.NaiveBayes.__module__ == "hebnb.structures.naive_bayes"
+assert hebnb.NaiveBayes is hebnb.structures.NaiveBayes
+assert hebnb.metrics.__name__ == "hebnb.metrics"
+from hebnb import *
+assert HEB is hebnb.HEB
+print(hasattr(hebnb, "bogus"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "False\n", done.stderr
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_flights_in_every_library(backend):
     X, y = load_flights(backend=backend)

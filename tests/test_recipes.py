@@ -249,7 +249,7 @@ def test_a_dialect_of_sql(monkeypatch):
 
 
 def test_a_method(monkeypatch):
-    toy = Method("HEB-U+loo", NaiveBayes, {"smoothing": "heb-u", "weighting": "loo"}, "a toy")
+    toy = Method("HEB-U+loo", "NaiveBayes", {"smoothing": "heb-u", "weighting": "loo"}, "a toy")
     monkeypatch.setitem(METHODS, "HEB-U+loo", toy)
     assert method("heb-u+LOO").model().get_params()["smoothing"] == "heb-u"
 

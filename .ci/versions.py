@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tests with the lowest versions that pyproject.toml allows, and with the newest there are.
+
+    .ci/versions.py                                    # both, all tests
+    .ci/versions.py lowest tests/columns tests/scores  # one of them, some tests
+    .ci/versions.py --python python3.12 newest
+
+Each set of versions gets a virtual environment of its own. "lowest" holds every requirement to its lower bound;
+what these bring along is whatever pip chooses. The table at the end says which versions were used, and whether the
+tests passed; the exit code is 1 if they did not. Needs pip and a package index.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SETS = ("lowest", "newest")
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?>=(?P<bound>[\w.]+)")
+
+
+def bounds(extras):
+    """The lower bound of every requirement of the project and of some extras, by name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    wanted, found, waiting = set(), {}, [project["dependencies"], *(optional[extra] for extra in extras)]
+    while waiting:
+        for line in waiting.pop():
+            ours = re.fullmatch(rf"{project['name']}\[([\w,-]+)\]", line)
+            if ours:
+                new = set(ours[1].split(",")) - wanted
+                wanted |= new
+                waiting += [optional[extra] for extra in new]
+                continue
+            read = _REQUIREMENT.fullmatch(line)
+            if read is None or found.setdefault(read["name"].lower(), read["bound"]) != read["bound"]:
+                raise SystemExit(f"pyproject.toml: {line!r} has no lower bound, or not the same everywhere.")
+    return dict(sorted(found.items()))
+
+
+def installed(python):
+    """The version of every package of an environment."""
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=json"], check=True, capture_output=True, text=True)
+    return {re.sub(r"[-_.]+", "-", line["name"]).lower(): line["version"] for line in json.loads(listed.stdout)}
+
+
+def tried(versions, lowest, arguments):
+    """What happened with a set of versions, and which versions they were."""
+    print(f"\n=== {versions}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([arguments.python, "-m", "venv", scratch], check=True)
+        python = str(Path(scratch, "bin", "python"))
+        constraints = Path(scratch, "constraints.txt")
+        pins = [f"{name}=={bound}" for name, bound in lowest.items()] if versions == "lowest" else []
+        constraints.write_text("\n".join(pins))
+        project = f"{ROOT}[{','.join(arguments.extra)}]"
+        install = [python, "-m", "pip", "install", "--upgrade", "-c", str(constraints), project]
+        done = subprocess.run(install, check=False, capture_output=True, text=True)
+        if done.returncode:
+            print(done.stdout[-3000:], done.stderr[-3000:], sep="\n")
+            return "cannot be installed", {}
+        used = installed(python)
+        # The installed package is tested, not the sources beside the tests.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        # Old packages use what newer ones, which they were not made for, will remove one day.
+        quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"] if versions == "lowest" else []
+        steps = {
+            "cannot be imported": [python, "-c", "import hebnb, hebnb.cli.app, hebnb.export, hebnb.plots"],
+            "failed": [python, "-m", "pytest", *quiet, *(arguments.tests or ["tests"])],
+        }
+        for outcome, step in steps.items():
+            if subprocess.run(step, check=False, cwd=ROOT, env=environment).returncode:
+                return outcome, used
+    return "passed", used
+
+
+def show(lowest, outcomes):
+    """Print which versions were used, and how it went."""
+    lines = [("package", "lower bound", *outcomes)]
+    for name, bound in lowest.items():
+        lines.append((name, bound, *(used.get(name.replace("_", "-"), "-") for _, used in outcomes.values())))
+    lines.append(("tests", "", *(outcome for outcome, _ in outcomes.values())))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print()
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def main():
+    """Try the sets of versions that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", nargs="?", choices=[*SETS, "both"], default="both")
+    parser.add_argument("tests", nargs="*", help="what pytest is to run; all tests by default")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter of the environments")
+    parser.add_argument("--extra", action="append", help="an extra to install; test by default")
+    arguments = parser.parse_args()
+    arguments.extra = arguments.extra or ["test"]
+    lowest = bounds(arguments.extra)
+    sets = SETS if arguments.which == "both" else (arguments.which,)
+    outcomes = {versions: tried(versions, lowest, arguments) for versions in sets}
+    show(lowest, outcomes)
+    return int(any(outcome != "passed" for outcome, _ in outcomes.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
