@@ -7,7 +7,6 @@ evidence (paper, eqs. 11 to 13).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +15,7 @@ import numpy as np
 
 from hebnb.counts.pair_memory import CHUNK
 from hebnb.counts.pairs import DensePairs, PairCounts, SparsePairs
-from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, in_threads
 from hebnb.scores.pair_numbers import Cells, PairNumbers
 from hebnb.smoothing.smoothers import Smoother
 from hebnb.smoothing.strength import CountLikelihood, Terms, merge_cells
@@ -62,10 +61,9 @@ class Directed:
         """The concentration of every (class, parent, child), of shape (C, F, F), NaN where none is in use."""
         chunks = self.chunks()
         m = np.full((self.counts.classes.size, *self.used.shape), np.nan)
-        with ThreadPoolExecutor(THREADS) as pool:  # solving is outside the interpreter lock
-            solved = pool.map(lambda parents: self.concentration(rule, parents), chunks)
-            for parents, concentration in zip(chunks, solved, strict=True):
-                m[:, parents] = np.where(self.used[parents], concentration, np.nan)
+        solved = in_threads(lambda parents: self.concentration(rule, parents), chunks)
+        for parents, concentration in zip(chunks, solved, strict=True):
+            m[:, parents] = np.where(self.used[parents], concentration, np.nan)
         return m
 
     def counts_by_class(self, parent: IntArray, child: IntArray) -> Iterator[FloatArray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -10,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from hebnb.counts.pairs import DensePairs, Layout
-from hebnb.foundation.arrays import THREADS, BoolArray, FloatArray, IntArray
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, in_threads
 from hebnb.scores.directed import Directed
 from hebnb.scores.pair_numbers import PairNumbers
 from hebnb.smoothing.posterior import posterior_mean
@@ -83,8 +82,7 @@ def dense_scores(directed: Directed, mean: FloatArray, m: FloatArray) -> DensePa
         np.log(scores, out=scores)
         scores[:, :, silent] = 0
 
-    with ThreadPoolExecutor(THREADS) as pool:  # taking logarithms is outside the interpreter lock
-        list(pool.map(fill, np.flatnonzero(used.any(axis=1)).tolist()))
+    in_threads(fill, np.flatnonzero(used.any(axis=1)).tolist())
     return DensePairTables(table)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from hebnb.counts.sample import Sample
-from hebnb.foundation.arrays import THREADS, FloatArray, blas_threads_for, blocks
+from hebnb.foundation.arrays import FloatArray, blas_threads_for, blocks, in_threads
 from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
 from hebnb.scores.score_tables import LeavingOut, ScoreTables
@@ -101,8 +100,7 @@ def left_out_likelihood(parts: Parts, sample: Sample, prior: Prior) -> Likelihoo
         np.subtract(weighted[:, 1:], weighted[:, :1], out=scores[:, :, block])
         base[:, block] = unweighted[1:] - unweighted[0]
 
-    with ThreadPoolExecutor(THREADS) as pool:  # looking up is outside the interpreter lock
-        list(pool.map(fill, blocks(len(rows), n_components * n_classes)))
+    in_threads(fill, blocks(len(rows), n_components * n_classes))
     return Likelihood.weighing(scores, base, sample.labels, sample.representative_weights, prior.has_offsets)
 
 
