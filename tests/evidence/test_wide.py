@@ -35,3 +35,15 @@ def test_columns_that_tell_least_share_a_weight(monkeypatch):
     tied = np.argsort(-gains, kind="stable")[5:]
     assert len(np.unique(weights[tied])) == 1
     assert len(np.unique(weights)) == 6
+
+
+def test_a_cross_that_adds_something_is_kept_before_those_of_copies():
+    """Of nearly equal columns each says little beside the others, and two of them together seem to say much more."""
+    random = np.random.default_rng(0)
+    y = random.integers(2, size=3_000)
+    once = y ^ (random.random(3_000) < 0.2)
+    copies = [once ^ (random.random(3_000) < 0.02) for _ in range(8)]
+    c = random.integers(2, size=3_000)
+    d = c ^ y ^ (random.random(3_000) < 0.4)
+    model = EvidenceClassifier(max_crosses=1, max_order=2).fit(np.column_stack([*copies, c, d]), y)
+    assert model.crosses_ == [(8, 9)]

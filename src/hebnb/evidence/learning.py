@@ -10,7 +10,6 @@ from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.leaving import Folds
-from hebnb.evidence.paths import Path
 from hebnb.evidence.pool import left_out_loss, mean_loss
 from hebnb.evidence.sampled import SampledRows
 from hebnb.evidence.search import Weighed, likelihood_of, searched, some_rows
@@ -49,8 +48,7 @@ def expected_loss(rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, r
     place = some_rows(len(here), row_limit(n_components, rows.n_classes))
     in_folds = rows.of_rows(here)
     leaving = Folds(fold[here], in_folds.labels, in_folds.weights, n_folds, rows.class_count)
-    model, paths = EvidenceModel(counts), dict[int, Path]()
-    said = [model.path(t, in_folds.codes, leaving, paths) for t in range(weighed.components.shape[1])]
+    said = EvidenceModel(counts).paths(in_folds.codes, leaving)
     by_fold = likelihood_of(in_folds, weighed.components, said, place, leaving.log_prior(place))
     some = here[place]
     one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_paths, some, rows.each.log_prior(some))

@@ -16,7 +16,7 @@ from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.weighting.log_linear import Likelihood
 
 # The precision of every group before anything is known, its range, and the precision of mean weights and offsets.
-_FIRST, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
+FIRST_PRECISION, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
 # Steps of Newton's method at most; one step's gain in likelihood, a row, and change of a precision that end it.
 _STEPS, _SMALL_GAIN, _SMALL_CHANGE = 40, 1e-5, 0.25
 
@@ -53,7 +53,7 @@ def learn(likelihood: Likelihood, group: IntArray, start: FloatArray) -> Pool:
         Where to begin.
     """
     centre = np.concatenate([np.where(group == 0, 1.0, 0.0), np.zeros(likelihood.n_classes)])
-    precision = np.full(int(group.max(initial=0)) + 1, _FIRST)
+    precision = np.full(int(group.max(initial=0)) + 1, FIRST_PRECISION)
     at, log_proba = start, likelihood.log_proba(start)
     penalty = _penalty(group, precision, likelihood.n_classes)
     rows = float(likelihood.weights.sum())

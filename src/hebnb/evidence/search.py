@@ -7,7 +7,6 @@ with what their columns say under these weights; the weights of both; crosses of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -17,9 +16,9 @@ from hebnb.evidence import strength
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
 from hebnb.evidence.leaving import Units
 from hebnb.evidence.paths import Level, Path, of_column, of_cross
-from hebnb.evidence.pool import Pool, learn
+from hebnb.evidence.pool import FIRST_PRECISION, Pool, learn
 from hebnb.evidence.sampled import SampledRows, depth_of
-from hebnb.foundation.arrays import THREADS, FloatArray, IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray, in_threads
 from hebnb.weighting.leave_one_out import row_limit
 from hebnb.weighting.log_linear import Likelihood
 
@@ -29,6 +28,8 @@ _COLUMNS, _CANDIDATES = 40, 200
 _BEST = 64
 # Columns with a weight of their own, those that tell most by themselves; the others have one together.
 _FREE = 256
+# Crosses are chosen by what they add to all that is known where there are so many rows for each that is looked at.
+_ROWS_A_CANDIDATE = 5
 # Digits of a gain that decide between crosses.
 _DIGITS = 9
 # By how many standard errors a level of a column's tree has to pay.
@@ -91,7 +92,7 @@ def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choic
     )
     for order in range(2, min(max_order, len(paths)) + 1):
         room = min(-(-max_crosses // (max_order - 1)), max_crosses - len(weighed.stage.crosses))
-        kept = _kept(_candidates(rows, weighed.stage, gains, order), room) if room else ()
+        kept = _kept(rows, weighed, _candidates(rows, weighed.stage, gains, order), room) if room else ()
         if kept:
             stage = replace(weighed.stage, orders=(*weighed.stage.orders, kept))
             weighed = _weighed(rows, stage, weighed.pool)
@@ -202,8 +203,7 @@ def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) 
     telling = sorted(_most_telling(gains)[:_COLUMNS])
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
     _ = rows.each, rows._nodes  # made once, before threads ask for them
-    with ThreadPoolExecutor(THREADS) as pool:  # NumPy works outside the interpreter lock
-        return list(pool.map(lambda own: _cross(rows, stage, own), columns))
+    return in_threads(lambda own: _cross(rows, stage, own), columns)
 
 
 def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, ...]]:
@@ -222,10 +222,17 @@ def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, .
     return sorted(found, key=lambda columns: (-without_rounding(found[columns]), columns))[:_CANDIDATES]
 
 
-def _kept(candidates: list[Candidate], most: int) -> tuple[Candidate, ...]:
-    """Those that gain more than the luckiest of as many that gain nothing, the best first."""
+def _kept(rows: SampledRows, weighed: Weighed, candidates: list[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Those that gain more than the luckiest of as many that gain nothing, the best first.
+
+    Where columns repeat each other, so do their crosses. Of more than there is room for, those stay that add most to
+    what everything so far says; on few rows the best of many would only seem to.
+    """
     luck = _luck(len(candidates))
     found = [candidate for candidate in candidates if candidate.gain > 0 and candidate.errors > luck]
+    if len(found) > most and len(rows) >= _ROWS_A_CANDIDATE * len(candidates):
+        added = weighed.added_by(rows, found)
+        found = [found[n] for n in sorted(range(len(found)), key=lambda n: (-added[n], found[n].cross.columns))[:most]]
     best = sorted(found, key=lambda candidate: (-without_rounding(candidate.gain), candidate.cross.columns))[:most]
     return tuple(candidate.of_all_rows() for candidate in best)
 
@@ -251,6 +258,27 @@ class Weighed:
     components: FloatArray
     rows: IntArray
     likelihood: Likelihood
+
+    def added_by(self, rows: SampledRows, candidates: Sequence[Candidate]) -> list[float]:
+        """How much more likely left-out rows would be if each cross had a weight beside everything else.
+
+        That is what one step of Newton's method from a weight of zero gains, whose prior has the precision that those
+        of all groups begin with.
+        """
+        proba = np.exp(self.likelihood.log_proba(self.pool.at))
+        labels, weights = self.likelihood.labels, self.likelihood.weights
+        every = np.arange(len(labels))
+
+        def added(candidate: Candidate) -> float:
+            level = candidate.path[-1]
+            said = level.evidence.take(level.of_row[candidate.of_row[self.rows]], axis=1)
+            expected = (proba * said).sum(axis=0)
+            slope = float(weights @ (said[labels, every] - expected))
+            said -= expected
+            curvature = float(weights @ (proba * said**2).sum(axis=0))
+            return without_rounding(np.sign(slope) * slope**2 / (2 * (curvature + FIRST_PRECISION)))
+
+        return in_threads(added, candidates)
 
 
 def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -18,7 +19,7 @@ from hebnb.evidence.counts import EvidenceCounts, nodes_of
 from hebnb.evidence.leaving import EachRow, Leaving, NoRow, grouped
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
 from hebnb.evidence.sampled import MOST_CELLS, n_nodes_at, silent
-from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, in_threads
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup
 from hebnb.scores.tables import FamilyTable
@@ -94,6 +95,13 @@ class EvidenceModel:
                 known[t] = of_cross(leaving, cells, given(cross.strengths), parts, mute)
         return known[t]
 
+    def paths(self, codes: Sequence[IntArray], leaving: Leaving) -> list[Path]:
+        """What all tables say of rows at every level."""
+        known: dict[int, Path] = {}
+        for some in self.by_order():
+            in_threads(partial(self.path, codes=codes, leaving=leaving, known=known), some)
+        return [known[t] for t in range(len(self.levels))]
+
     def _cells(self, t: int, codes: Sequence[IntArray]) -> list[Cells]:
         return [(level.of(codes), level.count) for level in self.levels[t]]
 
@@ -156,25 +164,35 @@ class EvidenceModel:
     def tables(self) -> tuple[EvidenceTable, ...]:
         """A table for every column, and one for every cross."""
         leaving = NoRow(self.counts.class_count)
-        tables: list[EvidenceTable] = []
-        paths: list[Path] = []
-        for t, levels in enumerate(self.levels):
-            finest = levels[-1]
-            keys, codes = self._keys(t, finest)
-            # What the parts say is known already, for every cell they have.
-            known = {
-                part: _seen_from(paths[part], tables[part].places(codes), tables[part].is_full)
-                for part in self._parts(t)
-            }
-            path = self.path(t, codes, leaving, known)
-            level = path[-1]
-            count = finest.count[:, finest.of(codes)].T
-            views = finest.nodes if len(finest.columns) > 1 else (keys,)
-            numbers = level.evidence.T[level.of_row]
-            share = level.prior_share[level.of_row]
-            tables.append(EvidenceTable(self, t, finest.columns, views, keys, numbers, count, share))
-            paths.append(path)
-        return tuple(tables)
+        tables: list[tuple[EvidenceTable, Path]] = []
+        for some in self.by_order():
+            tables += in_threads(partial(self._table, leaving=leaving, before=tables), some)
+        return tuple(table for table, _ in tables)
+
+    def by_order(self) -> list[range]:
+        """The tables by how many columns they are of: those of an order need nothing but those before."""
+        orders = [len(levels[0].columns) for levels in self.levels]
+        starts = [t for t, order in enumerate(orders) if t == 0 or order != orders[t - 1]]
+        return [range(*ends) for ends in pairwise([*starts, len(orders)])]
+
+    def _table(
+        self, t: int, leaving: Leaving, before: Sequence[tuple[EvidenceTable, Path]]
+    ) -> tuple[EvidenceTable, Path]:
+        """A table, and what it says at every level, given those before it."""
+        finest = self.levels[t][-1]
+        keys, codes = self._keys(t, finest)
+        # What the parts say is known already, for every cell they have.
+        known = {
+            part: _seen_from(before[part][1], before[part][0].places(codes), before[part][0].is_full)
+            for part in self._parts(t)
+        }
+        path = self.path(t, codes, leaving, known)
+        level = path[-1]
+        count = finest.count[:, finest.of(codes)].T
+        views = finest.nodes if len(finest.columns) > 1 else (keys,)
+        numbers = level.evidence.T[level.of_row]
+        share = level.prior_share[level.of_row]
+        return EvidenceTable(self, t, finest.columns, views, keys, numbers, count, share), path
 
     def _parts(self, t: int) -> tuple[int, ...]:
         n_columns = len(self.features)
