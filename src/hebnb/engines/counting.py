@@ -1,14 +1,14 @@
-"""Counts from a lazy table, by group-by on the engine that holds its rows. Only counts travel.
+"""Counts from a lazy table: values by group-by on the engine that holds its rows, cells by one pass over the rows.
 
 The rows of an aggregation, (value, class, count), are themselves a small table whose rows have weights, so what follows
-the group-by is what any table goes through.
+the group-by is what any table goes through. Where values are known, a pass over the rows counts all tables at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -17,16 +17,17 @@ from hebnb.columns.column import Column, Levels
 from hebnb.columns.kinds import KINDS, Categories, CategoryTree, Kind, MissingPolicy
 from hebnb.columns.kinds.base import refuse_missing, warn_of_gaps
 from hebnb.columns.reading import Reading, ReadingParameters
-from hebnb.columns.table import Table, read_labels
+from hebnb.columns.table import read_labels
 from hebnb.columns.vocabulary import Dropped, Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts, Parents
 from hebnb.counts.pairs import Caps, Layout, PairCounts, SparsePairs, held
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, tabulate
-from hebnb.engines.backends import Eager, Frame
+from hebnb.engines.backends import Frame
 from hebnb.engines.cutting import Cutting, floats
 from hebnb.engines.lazy_table import CLASS, COUNT, WEIGHT, LazyTable
+from hebnb.engines.tallying import MOST_CELLS, Codes, Tally, Together
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
@@ -35,31 +36,20 @@ _VALUE, _OTHER = "__hebnb_value", "__hebnb_other"
 
 
 def count(table: LazyTable, parameters: ReadingParameters, max_categories: int | None = None) -> tuple[Counts, Dropped]:
-    """Counts from one aggregation a feature, and what was dropped of columns with too many categories."""
+    """Counts from one aggregation a feature, and what was dropped of columns with too many categories.
+
+    Numbers that are cut are counted in one pass over the rows, if the engine hands them out.
+    """
     classes, class_count = _classes(table)
     reading = parameters.of(table.names)
     features = _expected(table, reading)
-    ready = table.with_numbers(features)
-    tallies = [_tally(ready, {_VALUE: c.key(kind)}) for c, kind in zip(ready.columns, features, strict=True)]
-    queries, notes, kept = [], [], []
-    for name, feature, tally in zip(table.names, features, tallies, strict=True):
-        # The rows of categories that a tree has no room for count for its nodes, so all have to come.
-        in_tree = isinstance(feature, CategoryTree)
-        limited = max_categories is not None and feature.cut_at is None and not in_tree
-        queries.append(_most_frequent(tally, max_categories) if limited else tally)
-        notes.append(f"counting column {name!r}")
-        if limited:
-            kept.append(name)
-            queries.append(tally.select(nw.col(_VALUE).n_unique(), nw.col(COUNT).sum()))
-            notes.append(f"counting the categories of column {name!r}")
-    results = iter(table.backend.collect(queries, notes))
+    lines, totals = _lines(table, features, classes, max_categories)
     dropped: Dropped = {}
     parts = []
-    for column, feature in zip(table.columns, features, strict=True):
-        name, result = column.name, next(results)
-        part = _Part.of(feature, result, column.keys(feature, result[_VALUE]), reading.missing, table.target)
-        if name in kept:
-            distinct, total = (float(number or 0) for number in next(results).row(0))
+    for f, (name, feature) in enumerate(zip(table.names, features, strict=True)):
+        part = _Part.of(feature, lines[f], reading.missing)
+        if f in totals:
+            distinct, total = totals[f]
             if part.weights.sum() < total - 1e-9 * total:
                 values = len(np.unique(part.codes))
                 dropped[name] = {"categories": int(distinct) - values, "rows": total - float(part.weights.sum())}
@@ -74,6 +64,58 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
     return Counts(classes, class_count, vocabulary, tables), dropped
 
 
+class _Lines(NamedTuple):
+    """The aggregation of a feature: keys, classes and how often these occurred together."""
+
+    keys: Column
+    labels: Levels
+    weights: FloatArray
+
+
+def _lines(
+    table: LazyTable, features: Sequence[Kind], classes: Categories, max_categories: int | None
+) -> tuple[dict[int, _Lines], dict[int, tuple[float, float]]]:
+    """The aggregation of every feature; where only the most frequent values came, how many there are, and rows."""
+    lines = _lines_of_cut(table, features, classes)
+    ready = table.with_numbers(features)
+    queries, notes, limited, rest = [], [], [], [f for f in range(len(features)) if f not in lines]
+    for f in rest:
+        name, feature = table.names[f], features[f]
+        tally = _tally(ready, {_VALUE: ready.columns[f].key(feature)})
+        # The rows of categories that a tree has no room for count for its nodes, so all have to come.
+        is_limited = max_categories is not None and feature.cut_at is None and not isinstance(feature, CategoryTree)
+        queries.append(_most_frequent(tally, max_categories) if is_limited else tally)
+        notes.append(f"counting column {name!r}")
+        if is_limited:
+            limited.append(f)
+            queries.append(tally.select(nw.col(_VALUE).n_unique(), nw.col(COUNT).sum()))
+            notes.append(f"counting the categories of column {name!r}")
+    results = iter(table.backend.collect(queries, notes))
+    totals = {}
+    for f in rest:
+        result = next(results)
+        labels = read_labels(result[CLASS].to_native(), name=table.target)
+        lines[f] = _Lines(table.columns[f].keys(features[f], result[_VALUE]), labels, floats(result[COUNT]))
+        if f in limited:
+            distinct, total = (float(number or 0) for number in next(results).row(0))
+            totals[f] = distinct, total
+    return lines, totals
+
+
+def _lines_of_cut(table: LazyTable, features: Sequence[Kind], classes: Categories) -> dict[int, _Lines]:
+    """The aggregations of all features that are cut, if the engine counts them in one pass."""
+    cut = [f for f, kind in enumerate(features) if kind.cut_at is not None]
+    views = {f: np.arange(features[f].size + 1) for f in cut}  # a gap is silent before it is known to occur
+    tables = [Together((f,), (views[f],)) for f in cut]
+    found = _in_one_pass(table, features, classes, tables, "counting the columns that are cut")
+    lines = {}
+    for f, own in zip(cut, found or [], strict=False):
+        bins = own.codes[:, 0].astype(float)
+        bins[bins == features[f].size] = np.nan
+        lines[f] = _Lines(Column(table.names[f], bins), Levels(own.class_, classes.values), own.count)
+    return lines
+
+
 @dataclass(frozen=True)
 class TogetherCells:
     """How often values of some features occurred together: codes of shape (cells, features), class and count."""
@@ -84,27 +126,74 @@ class TogetherCells:
 
 
 def count_together(
-    table: LazyTable,
-    counts: Counts,
-    columns: Sequence[tuple[int, ...]],
-    kinds: Sequence[tuple[Kind, ...]] | None = None,
+    table: LazyTable, counts: Counts, columns: Sequence[tuple[int, ...]], levels: Sequence[int] | None = None
 ) -> list[TogetherCells]:
-    """The cells of tuples of features, from one aggregation each; they may be counted by coarser kinds than theirs."""
+    """The cells of tuples of features, by codes; by the nodes of a level of their trees, if one is given for each.
+
+    All are counted in one pass over the rows if the engine hands these out, and by one aggregation each if not.
+    """
+    features, classes = counts.vocabulary.features, counts.classes
+    of_codes = [np.arange(kind.size + 1) for kind in features]
+    tables = []
+    for n, together in enumerate(columns):
+        views = [of_codes[f] if levels is None else _nodes(features[f], levels[n]) for f in together]
+        tables.append(Together(together, tuple(views)))
+    numbered = [n for n, own in enumerate(tables) if own.n_lines * classes.size < MOST_CELLS]
+    note = f"counting cells of {len(columns)} tables"
+    found = _in_one_pass(table, features, classes, [tables[n] for n in numbered], note)
+    cells = dict(zip(numbered, found or [], strict=False))
+    rest = [n for n in range(len(columns)) if n not in cells]
+    by_query = _by_queries(table, counts, [columns[n] for n in rest], levels and [levels[n] for n in rest])
+    cells |= zip(rest, by_query, strict=True)
+    return [cells[n] for n in range(len(columns))]
+
+
+def _nodes(kind: Kind, level: int) -> IntArray:
+    """The node of every code at a level of the kind's tree."""
+    return kind.levels[min(level, len(kind.levels) - 1)]
+
+
+def _in_one_pass(
+    table: LazyTable, kinds: Sequence[Kind], classes: Categories, tables: Sequence[Together], note: str
+) -> list[TogetherCells] | None:
+    """The cells of all tables, from one pass over the columns that they need; None if the engine does not do that."""
+    used = sorted({f for own in tables for f in own.columns})
+    if not used:
+        return None
+    codes = Codes(tuple(table.columns[f] for f in used), tuple(kinds[f] for f in used), classes, table.target)
+    placed = tuple(Together(tuple(used.index(f) for f in own.columns), own.views) for own in tables)
+    frame = table.frame.select(*codes.expressions(table.weight is not None))
+    sums = table.backend.tallied(frame, Tally(codes, placed), note)
+    if sums is None:
+        return None
+    found = []
+    for own, cells in zip(tables, sums, strict=True):
+        keys, count = cells.occurring()
+        *lines, class_ = np.unravel_index(keys, (*own.sizes, classes.size))
+        found.append(TogetherCells(np.stack(lines, axis=1), class_, count))
+    return found
+
+
+def _by_queries(
+    table: LazyTable, counts: Counts, columns: Sequence[tuple[int, ...]], levels: Sequence[int] | None
+) -> list[TogetherCells]:
+    """The cells of tuples of features, from one aggregation each, which may be coarser than codes are."""
     features = counts.vocabulary.features
     table = table.with_numbers(features)
-    kinds = [tuple(features[f] for f in own) for own in columns] if kinds is None else kinds
-    queries, notes = [], []
-    for together, own in zip(columns, kinds, strict=True):
-        pairs = zip(together, own, strict=True)
-        keys = {f"{_VALUE}{n}": table.columns[f].key(kind) for n, (f, kind) in enumerate(pairs)}
+    queries, notes, kinds = [], [], []
+    for n, together in enumerate(columns):
+        own = [features[f] if levels is None else features[f].coarser(levels[n]) for f in together]
+        keys = {f"{_VALUE}{k}": table.columns[f].key(kind) for k, (f, kind) in enumerate(zip(together, own, strict=True))}
+        kinds.append(own)
         queries.append(_tally(table, keys))
         notes.append(f"counting columns {' and '.join(repr(table.names[f]) for f in together)} together")
     found = []
-    for together, own, result in zip(columns, kinds, table.backend.collect(queries, notes), strict=True):
-        codes = [
-            kind.codes_of_keys(table.columns[f].keys(kind, result[f"{_VALUE}{n}"]))
-            for n, (f, kind) in enumerate(zip(together, own, strict=True))
-        ]
+    for n, result in enumerate(table.backend.collect(queries, notes)):
+        codes = []
+        for k, (f, kind) in enumerate(zip(columns[n], kinds[n], strict=True)):
+            own_codes = kind.codes_of_keys(table.columns[f].keys(kind, result[f"{_VALUE}{k}"]))
+            nodes = None if levels is None else features[f].nodes_of_coarser(kind, levels[n])
+            codes.append(own_codes if nodes is None else nodes[own_codes])
         labels = read_labels(result[CLASS].to_native(), name=table.target)
         class_ = counts.classes.codes_of(labels.values)[labels.codes]
         found.append(TogetherCells(np.stack(codes, axis=1), class_, floats(result[COUNT])))
@@ -143,17 +232,13 @@ def count_families(table: LazyTable, counts: Counts, parents: Parents) -> Family
 def sample(table: LazyTable, counts: Counts, limit: int, seed: int) -> Sample:
     """A bounded sample of rows, drawn by the engine; classes are weighted to their shares."""
     total = float(counts.class_count.sum())
-    features = [column.sampled.alias(f"{_VALUE}{n}") for n, column in enumerate(table.columns)]
-    frame: Frame = table.frame.select(*features, CLASS, *([WEIGHT] if table.weight else []))
+    codes = Codes(table.columns, counts.vocabulary.features, counts.classes, table.target)
+    frame: Frame = table.frame.select(*codes.expressions(table.weight is not None))
     if table.n_rows > limit:
         frame = nw.from_native(table.backend.sample(frame.to_native(), limit, limit / table.n_rows, seed))
     (rows,) = table.backend.collect([frame], ["drawing a sample of rows"])
     weights = floats(rows[WEIGHT]) if table.weight else None
-    columns = tuple(column.restored(rows[f"{_VALUE}{n}"]) for n, column in enumerate(table.columns))
-    codes = counts.vocabulary.encode(Table(columns, len(rows)))
-    labels = read_labels(rows[CLASS].to_native(), name=table.target)
-    class_codes = counts.classes.codes_of(labels.values)[labels.codes]
-    encoded = EncodedRows(counts.vocabulary, counts.classes, codes, class_codes, weights)
+    encoded = EncodedRows(counts.vocabulary, counts.classes, codes.of(rows), codes.labels(rows), weights)
     drawn = Sample.of(encoded, np.random.RandomState(seed))
     return drawn if len(drawn) == total or weights is not None else replace(drawn, seen=counts.class_count.astype(int))
 
@@ -168,14 +253,13 @@ class _Part:
     weights: FloatArray
 
     @classmethod
-    def of(cls, feature: Kind, result: Eager, keys: Column, policy: MissingPolicy, target: str) -> _Part:
-        weights = floats(result[COUNT])
+    def of(cls, feature: Kind, lines: _Lines, policy: MissingPolicy) -> _Part:
+        keys, labels, weights = lines
         if policy == "error":
             refuse_missing(int(weights[feature.gaps(keys)].sum()), keys.name)
         counted = feature.counted(keys, policy)
         if counted.is_empty:
             warn_of_gaps(keys.name)
-        labels = read_labels(result[CLASS].to_native(), name=target)
         return cls(counted, counted.codes_of_keys(keys), labels, weights)
 
     def limited(self, most: int, policy: MissingPolicy, name: str) -> tuple[_Part, Dropped]:

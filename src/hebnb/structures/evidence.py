@@ -68,19 +68,11 @@ class Evidence(Structure):
         return EvidenceCounts.with_cells(counts, choice, self._cells(table, counts, choice))
 
     def _cells(self, table: LazyTable, counts: Counts, choice: Choice) -> list[CrossCells]:
-        """Of every cross, from one aggregation each."""
-        features, n_classes = counts.vocabulary.features, counts.classes.size
-        columns = [cross.columns for cross in choice.crosses]
-        kinds = [tuple(features[f].coarser(cross.depth - 1) for f in cross.columns) for cross in choice.crosses]
-        cells = []
-        found = counting.count_together(table, counts, columns, kinds)
-        for cross, grouped_by, own in zip(choice.crosses, kinds, found, strict=True):
-            nodes = [
-                features[f].nodes_of_coarser(kind, cross.depth - 1)[codes]
-                for f, kind, codes in zip(cross.columns, grouped_by, own.codes.T, strict=True)
-            ]
-            cells.append(CrossCells.tallied(nodes, own.class_, own.count, n_classes))
-        return cells
+        """Of every cross, all in one pass."""
+        levels = [cross.depth - 1 for cross in choice.crosses]
+        found = counting.count_together(table, counts, [cross.columns for cross in choice.crosses], levels)
+        n_classes = counts.classes.size
+        return [CrossCells.tallied([*own.codes.T], own.class_, own.count, n_classes) for own in found]
 
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
         """The evidence of every column and cross."""

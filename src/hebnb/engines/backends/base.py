@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import narwhals as nw
 
+from hebnb.counts.cell_sums import CellSums, Sums
 from hebnb.errors import HebnbError
-from hebnb.foundation.arrays import Array
+from hebnb.foundation.arrays import THREADS, Array
 
 Frame: TypeAlias = nw.LazyFrame[Any]
 Eager: TypeAlias = nw.DataFrame[Any]
+
+# Most rows of a batch, and most values of one.
+_BATCH_ROWS, _BATCH_VALUES = 1 << 17, 1 << 22
 
 
 class Times(NamedTuple):
@@ -57,6 +62,32 @@ class Backend:
             error.add_note(f"hebnb was {notes[0]}{' and others' if len(notes) > 1 else ''}.")
             raise
 
+    def batches(self, native: Any, rows: int) -> Iterable[Any] | None:
+        """The rows as tables in memory of about so many rows each; None if they had better stay where they are."""
+        return None
+
+    def tallied(self, frame: Frame, tally: Callable[[Eager], list[CellSums]], note: str) -> list[CellSums] | None:
+        """The sums of what is counted of every batch of rows; None if the engine had better count by queries.
+
+        Several batches are counted at a time, and few are held.
+        """
+        sums, running = Sums(), list[Future[list[CellSums]]]()
+        try:
+            batches = self.batches(frame.to_native(), batch_rows(len(frame.collect_schema())))
+            if batches is None:
+                return None
+            with ThreadPoolExecutor(THREADS) as pool:
+                for batch in batches:
+                    running.append(pool.submit(tally, nw.from_native(batch, eager_only=True)))
+                    if len(running) > THREADS:  # in order, so that sums of weights are the same every time
+                        sums.add(running.pop(0).result())
+                for future in running:
+                    sums.add(future.result())
+        except Exception as error:
+            error.add_note(f"hebnb was {note}.")
+            raise
+        return sums.total()
+
     def readable(self, native: Any) -> Any:
         """The table under names that expressions can refer to."""
         return native
@@ -93,6 +124,18 @@ class Backend:
         ``kind`` is an empty array of the predictions' type.
         """
         return None
+
+
+def batch_rows(n_columns: int) -> int:
+    """How many rows a batch has, so that it takes little memory however many columns there are."""
+    return max(1024, min(_BATCH_ROWS, _BATCH_VALUES // max(n_columns, 1)))
+
+
+def arrow_tables(batches: Iterable[Any]) -> Iterable[Any]:
+    """Arrow's record batches as tables."""
+    import pyarrow as pa
+
+    return (pa.Table.from_batches([batch]) for batch in batches)
 
 
 def as_lists(data: dict[str, Any], key: str) -> dict[str, Any]:

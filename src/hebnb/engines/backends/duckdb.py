@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 
-from hebnb.engines.backends.base import Backend, Frame, Times, as_lists
+from hebnb.engines.backends.base import Backend, Frame, Times, arrow_tables, as_lists
 
 # Tables that a query is joined with at a time.
 _JOINED = 16
@@ -42,6 +42,10 @@ class DuckDB(Backend):
         """A reservoir."""
         query = f"SELECT * FROM hebnb__rows USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})"
         return native.query("hebnb__rows", query)
+
+    def batches(self, native: Any, rows: int) -> Iterable[Any]:
+        """As DuckDB streams them to Arrow."""
+        return arrow_tables(getattr(native, "to_arrow_reader", native.fetch_record_batch)(rows))
 
     def type_name(self, native: Any, name: str) -> str:
         """As SQL has it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Frame, Times, as_lists
+from hebnb.engines.backends.base import Backend, Frame, Times, arrow_tables, as_lists
+
+# Engines of Ibis that are in this process; rows of others would travel.
+_IN_PROCESS = ("duckdb", "polars", "datafusion", "chdb", "sqlite")
 
 
 class Ibis(Backend):
@@ -19,6 +22,12 @@ class Ibis(Backend):
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """That share of the rows."""
         return native.sample(share, seed=seed)
+
+    def batches(self, native: Any, rows: int) -> Iterable[Any] | None:
+        """As Ibis streams them to Arrow, from engines in this process."""
+        if native.get_backend().name not in _IN_PROCESS:
+            return None
+        return arrow_tables(native.to_pyarrow_batches(chunk_size=rows))
 
     def type_name(self, native: Any, name: str) -> str:
         """As Ibis prints it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -18,6 +18,10 @@ class Polars(Backend):
         import polars as pl
 
         return self.together(lambda: pl.collect_all([query.to_native() for query in queries]), notes)
+
+    def batches(self, native: Any, rows: int) -> Iterable[Any] | None:
+        """As the streaming engine has them, of versions of Polars that hand them out."""
+        return native.collect_batches(chunk_size=rows) if hasattr(native, "collect_batches") else None
 
     def type_name(self, native: Any, name: str) -> str:
         """As Polars prints it."""
