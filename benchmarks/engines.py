@@ -1,8 +1,10 @@
 """Fitting and scoring where the rows are: ``python benchmarks/engines.py --rows 10 100`` (millions; needs DuckDB).
 
 Parquet files are made in batches, fitted on by DuckDB, and compared with the bare group-bys in SQL; then ten million
-rows are scored on the engine and, for comparison, collected and scored in memory. Every side is a process of its own,
-so that its peak memory can be told. The files are deleted afterwards.
+rows are scored on the engine and, for comparison, collected and scored in memory. ``--evidence 1`` counts what
+``EvidenceClassifier`` needs of a million rows and twenty columns, beside the group-bys of the same tables over columns
+that are codes already, and over columns as they are. Every side is a process of its own, so that its peak memory can be
+told. The files are deleted afterwards.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -76,6 +79,101 @@ def score_in_memory(folder: str) -> float:
     return time.perf_counter() - began
 
 
+def generate_mixed(path: Path, rows: int) -> None:
+    """Twelve columns of categories and eight of numbers that tell a label together; a model; the codes of its rows."""
+    path.mkdir()
+    sizes = [2, 3, 5, 8, 12, 20, 30, 50, 100, 300, 1_000, 5_000]
+    categories = ", ".join(f"CAST(floor({size} * pow(random(), 1.5)) AS INTEGER) AS k{n}" for n, size in enumerate(sizes))
+    numbers = ", ".join(f"random() + {n} * random() AS x{n}" if n % 2 else f"exp(3 * random()) AS x{n}" for n in range(8))
+    told = " + ".join(
+        [
+            "(k0 + k1) % 2 + 0.7 * ((k2 + k3) % 3 = 0)::INT - 0.8 * (k4 % 4 = k5 % 4)::INT + sin(6 * x1) * cos(4 * x3)",
+            "0.5 * (x0 > x2)::INT + 0.6 * (k6 % 2 = (x5 > 2)::INT)::INT + 0.01 * (k8 % 30) - 1.6",
+            "0.4 * (k7 % 5 = k9 % 5)::INT - 0.7 * ((x7 > 3) = (k10 % 2 = 0))::INT + 0.5 * (x4 * x6 > 60)::INT",
+        ]
+    )
+    shown = [f"'value ' || k{n} AS c{n}" for n in range(10)] + ["k10 AS c10", "k11 AS c11"]
+    shown += [f"CASE WHEN random() < 0.97 THEN x{n} END AS x{n}" for n in range(8)]
+    connection = duckdb.connect(config={"threads": 1})  # so that the seed tells the rows
+    connection.execute("SELECT setseed(0.5)")
+    connection.execute(f"CREATE TABLE made AS SELECT {categories}, {numbers} FROM range({rows})")
+    label = f"CASE WHEN random() < 1 / (1 + exp(-1.5 * ({told}))) THEN 'yes' ELSE 'no' END AS y"
+    connection.execute(f"COPY (SELECT {label}, {', '.join(shown)} FROM made) TO '{path}/rows.parquet' (FORMAT parquet)")
+    subprocess.run([sys.executable, __file__, "--side", "prepare_mixed", "--folder", str(path)], check=True)
+
+
+def prepare_mixed(folder: str) -> float:
+    """Fit a model, write it down, and the codes that its tables are counted by."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from hebnb import EvidenceClassifier, save
+    from hebnb.estimators.rows import encoded
+
+    connection = duckdb.connect()
+    model = EvidenceClassifier().fit(connection.sql(f"SELECT * FROM '{folder}/rows.parquet'"), "y")
+    save(model, f"{folder}/model.skops")
+    rows = connection.sql(f"SELECT * FROM '{folder}/rows.parquet'").to_arrow_table()
+    codes, kinds, names = encoded(model, rows.drop_columns("y")), model.counts_.vocabulary.features, rows.column_names[1:]
+    columns = {"y": np.asarray(rows["y"]) == "yes"} | dict(zip(names, codes, strict=True))
+    tables = [[name] for name in names]
+    for cross in model.counts_.choice.crosses:
+        level = cross.depth - 1
+        for f in cross.columns:
+            columns[f"{names[f]}_{level}"] = kinds[f].levels[min(level, len(kinds[f].levels) - 1)][codes[f]]
+        tables.append([f"{names[f]}_{level}" for f in cross.columns])
+    small = {name: values.astype(np.int16) for name, values in columns.items()}
+    pq.write_table(pa.table(small), f"{folder}/codes.parquet")
+    Path(f"{folder}/tables.json").write_text(json.dumps(tables))
+    return 0.0
+
+
+def count_evidence(folder: str) -> float:
+    """Every table of a model: look at the numbers, cut them, count columns, count crosses."""
+    from hebnb import EvidenceClassifier, load
+    from hebnb.engines import counting
+    from hebnb.engines.lazy_table import LazyTable
+
+    model = load(f"{folder}/model.skops")
+    crosses = model.counts_.choice.crosses
+    relation = duckdb.connect().sql(f"SELECT * FROM '{folder}/rows.parquet'")
+    began = time.perf_counter()
+    table = LazyTable.read(relation, "y")
+    counting.count(table, EvidenceClassifier()._reading())
+    levels = [cross.depth - 1 for cross in crosses]
+    counting.count_together(table, model.counts_, [cross.columns for cross in crosses], levels)
+    return time.perf_counter() - began
+
+
+def group_codes(folder: str) -> float:
+    return group_by(folder, "codes", lambda name: name)
+
+
+def group_raw(folder: str) -> float:
+    """Numbers, which would be as many groups as rows, by their whole part."""
+    raw = {f"x{n}": f"floor(x{n})" for n in range(8)}
+    return group_by(folder, "rows", lambda name: raw.get(name.split("_")[0], name.split("_")[0]))
+
+
+def group_by(folder: str, file: str, column: Callable[[str], str]) -> float:
+    connection, tables = duckdb.connect(), json.loads(Path(f"{folder}/tables.json").read_text())
+    began = time.perf_counter()
+    for names in tables:
+        keys = ", ".join(map(column, names))
+        connection.sql(f"SELECT {keys}, y, count(*) FROM '{folder}/{file}.parquet' GROUP BY ALL").to_arrow_table()
+    return time.perf_counter() - began
+
+
+def fit_evidence(folder: str) -> float:
+    from hebnb import EvidenceClassifier
+
+    relation = duckdb.connect().sql(f"SELECT * FROM '{folder}/rows.parquet'")
+    began = time.perf_counter()
+    EvidenceClassifier().fit(relation, "y")
+    return time.perf_counter() - began
+
+
 def apart(side: str, folder: Path) -> tuple[float, float]:
     """Seconds and peak gigabytes of one side in a process of its own."""
     out = subprocess.run(
@@ -90,7 +188,7 @@ def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> Non
     seconds = [statistics.median(run[side][0] for run in runs) for side in (0, 1)]
     memory = [max(run[side][1] for run in runs) for side in (0, 1)]
     print(
-        f"{what:<52}{seconds[0]:>9.1f} s{seconds[1]:>9.1f} s{seconds[0] / seconds[1]:>8.2f}"
+        f"{what:<64}{seconds[0]:>9.1f} s{seconds[1]:>9.1f} s{seconds[0] / seconds[1]:>8.2f}"
         f"{memory[0]:>9.2f} GB{memory[1]:>9.2f} GB",
         flush=True,
     )
@@ -98,7 +196,8 @@ def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10, 100], help="millions of rows (default: 10 100)")
+    parser.add_argument("--rows", type=int, nargs="*", default=[10, 100], help="millions of rows (default: 10 100)")
+    parser.add_argument("--evidence", type=int, nargs="*", default=[1], help="millions of rows (default: 1)")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
@@ -107,7 +206,7 @@ def main() -> None:
         seconds = globals()[options.side](options.folder)
         print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]))
         return
-    print(f"{'':<52}{'ours':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}")
+    print(f"{'':<64}{'ours':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}")
     for millions in options.rows:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "rows"
@@ -118,6 +217,15 @@ def main() -> None:
             if millions == options.rows[0]:
                 what = "10 million rows: score lazily / in memory"
                 compare(what, "score_lazily", "score_in_memory", folder, options.repeat)
+    for millions in options.evidence:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "mixed"
+            generate_mixed(folder, millions * 1_000_000)
+            tables = len(json.loads((folder / "tables.json").read_text()))
+            what = f"{millions} million rows, evidence: count {tables} tables / group codes"
+            compare(what, "count_evidence", "group_codes", folder, options.repeat)
+            compare("the same / group columns as they are", "count_evidence", "group_raw", folder, options.repeat)
+            compare("fit / group codes", "fit_evidence", "group_codes", folder, options.repeat)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,12 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
+def batches_of(relation: Any, rows: int) -> Iterable[Any]:
+    """The rows of a relation as Arrow tables, one after the other."""
+    stream = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_record_batch"
+    return arrow_tables(getattr(relation, stream)(rows))
+
+
 def _microseconds(times: Times) -> str:
     name = quoted(times.name)
     if not times.has_nanoseconds:
@@ -45,7 +51,7 @@ class DuckDB(Backend):
 
     def batches(self, native: Any, rows: int) -> Iterable[Any]:
         """As DuckDB streams them to Arrow."""
-        return arrow_tables(getattr(native, "to_arrow_reader", native.fetch_record_batch)(rows))
+        return batches_of(native, rows)
 
     def type_name(self, native: Any, name: str) -> str:
         """As SQL has it."""

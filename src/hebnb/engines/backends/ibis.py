@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import narwhals as nw
 
 from hebnb.engines.backends.base import Backend, Frame, Times, arrow_tables, as_lists
+from hebnb.engines.backends.duckdb import batches_of
 
-# Engines of Ibis that are in this process; rows of others would travel.
-_IN_PROCESS = ("duckdb", "polars", "datafusion", "chdb", "sqlite")
+# Engines of Ibis that are in this process; rows of others would have to travel.
+_IN_PROCESS = ("duckdb", "polars", "datafusion", "sqlite")
 
 
 class Ibis(Backend):
@@ -25,8 +26,11 @@ class Ibis(Backend):
 
     def batches(self, native: Any, rows: int) -> Iterable[Any] | None:
         """As Ibis streams them to Arrow, from engines in this process."""
-        if native.get_backend().name not in _IN_PROCESS:
+        engine = native.get_backend()
+        if engine.name not in _IN_PROCESS:
             return None
+        if hasattr(engine, "_to_duckdb_relation"):  # Ibis 12 streams by a method that DuckDB 2 no longer has
+            return batches_of(engine._to_duckdb_relation(native), rows)
         return arrow_tables(native.to_pyarrow_batches(chunk_size=rows))
 
     def type_name(self, native: Any, name: str) -> str:
