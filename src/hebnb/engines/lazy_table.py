@@ -112,6 +112,11 @@ class LazyColumn:
         return self.moment if isinstance(self.dtype, nw.Duration) else self.plain
 
     @property
+    def is_made(self) -> bool:
+        """Whether what is collected of rows is something else than what the frame has."""
+        return isinstance(self.dtype, nw.Duration) or self.dtype in (nw.Categorical, nw.Enum, nw.Unknown)
+
+    @property
     def sampled(self) -> nw.Expr:
         """What is collected of rows that are encoded in memory."""
         return self.moment if isinstance(self.dtype, nw.Duration) else self.plain

@@ -1,4 +1,4 @@
-"""Scores of a lazy table, by lookup joins and column expressions on its engine. Nothing is collected."""
+"""Scores of a lazy table, by lookup joins and column expressions on its engine, or batch by batch. It stays lazy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hebnb.columns.hierarchies import Ancestry, Beginning
 from hebnb.engines.backends import Backend, Frame, backend_of
 from hebnb.engines.lazy_table import LazyColumn, held_names, readable, stairs
 from hebnb.engines.matching import matched
+from hebnb.engines.row_scoring import RowScorer
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.scores.lookups import TIE
@@ -47,11 +48,10 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
     return names
 
 
-def predicted(X: Any, model: ScoreTables, what: str, predict: Any) -> Any:
-    """The lazy table with its predictions, on the same engine.
+def predicted(X: Any, model: ScoreTables, what: str) -> Any:
+    """The lazy table with its predictions, on the same engine; ``what`` is ``"prediction"``, ``"proba"`` or ``"log_proba"``.
 
-    ``what`` is ``"prediction"``, ``"proba"`` or ``"log_proba"``; ``predict`` makes them of a table in memory, for
-    engines that can run it where their rows are.
+    Rows are joined with score tables where these are few, and go through the model batch by batch where they are many.
     """
     frame: Frame = nw.from_native(X)
     columns = list(frame.collect_schema())
@@ -61,19 +61,39 @@ def predicted(X: Any, model: ScoreTables, what: str, predict: Any) -> Any:
         if name not in columns:
             raise InputError(f"{errors.column(name)} is missing.", "Pass the columns of fit.")
     names = prediction_names(columns, labels, what)
-    kind = labels[:0] if what == "prediction" else np.empty(0)
     backend = backend_of(frame)
-    by_rows = backend.predictions(X, features, names, kind, predict)
-    if by_rows is not None:
-        return by_rows
     frame, lazy = readable(X, backend, features)
     held = list(held_names(X, backend).values())
+    reason = _against_joins(model, backend.most_joined)
+    if reason is not None:
+        scorer = RowScorer(model, lazy, what, tuple(names))
+        made = backend.scored(scorer.readable(frame, held).to_native(), held, scorer)
+        if made is None:
+            raise InputError(f"{reason}, and rows do not leave this engine.", "Collect the table, or predict batch by batch.")
+        return backend.named(made, [*columns, *names])
     scored = with_scores(frame, held, lazy, backend, model)
     if what == "prediction":
-        made = with_best(scored, held, labels, what)
+        found = with_best(scored, held, labels, what)
     else:
-        made = (with_log_proba if what == "log_proba" else with_proba)(scored, held, names)
-    return backend.named(made.to_native(), [*columns, *names])
+        found = (with_log_proba if what == "log_proba" else with_proba)(scored, held, names)
+    return backend.named(found.to_native(), [*columns, *names])
+
+
+def _against_joins(model: ScoreTables, most: int) -> str | None:
+    """Why rows are not joined with the tables of a model, if they are not."""
+    if not most:
+        return "Rows are not joined with anything here"
+    if len(model.parents):
+        return "A mean or a product of one-dependence estimates takes more than joins"
+    if len(model.tables) > most:
+        return f"The model has {len(model.tables)} tables, too many to join with"
+    for table in model.tables:
+        sizes = [int(view.max()) + 1.0 for view in table.views]
+        lines = table.n_cells if table.root is None else np.prod(sizes)
+        if len(sizes) > 1 and lines > _MOST_LINES:
+            names = " and ".join(repr(model.counts.vocabulary.names[f]) for f in table.columns)
+            return f"Columns {names} have {lines:,.0f} combinations of values, too many to join with"
+    return None
 
 
 def with_scores(
@@ -83,7 +103,6 @@ def with_scores(
 
     Every row stays one row, whatever its values: keys of a lookup are distinct.
     """
-    _refuse_large(model)
     scores = [nw.lit(float(start)) for start in model.start]
     joins = _Joins(frame, backend)
     singles, together = model.tables[: len(columns)], model.tables[len(columns) :]
@@ -142,24 +161,6 @@ def _viewed(code: nw.Expr, view: IntArray) -> nw.Expr:
         return code
     starts = np.flatnonzero(np.diff(view)) + 1
     return stairs(code, (starts - 0.5).astype(float), view[np.append(0, starts)])
-
-
-def _refuse_large(model: ScoreTables) -> None:
-    """Complain of what joins with a few tables cannot compute."""
-    if len(model.parents):
-        raise InputError(
-            "A mean or a product of one-dependence estimates cannot be computed on this engine.",
-            "Collect the table, or predict batch by batch; Dask predicts its partitions.",
-        )
-    for table in model.tables:
-        sizes = [int(view.max()) + 1.0 for view in table.views]
-        lines = table.n_cells if table.root is None else np.prod(sizes)
-        if len(sizes) > 1 and lines > _MOST_LINES:
-            names = " and ".join(repr(model.counts.vocabulary.names[f]) for f in table.columns)
-            raise InputError(
-                f"Columns {names} have {lines:,.0f} combinations of values, too many to join with.",
-                "Collect the table, or predict batch by batch; max_categories at fit makes them fewer.",
-            )
 
 
 @dataclass

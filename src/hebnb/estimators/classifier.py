@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -252,7 +252,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         array(['x'], dtype=object)
         """
         if is_lazy(X):
-            return self._lazily(X, "prediction", "predict")
+            return self._lazily(X, "prediction")
         scores = self.score_tables_
         labels: Array = scores.counts.classes.values[best_classes(scores.joint_log_scores(self._codes(X, scores)))]
         return labels
@@ -270,7 +270,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                [0.5  , 0.5  ]])
         """
         if is_lazy(X):
-            return self._lazily(X, "proba", "predict_proba")
+            return self._lazily(X, "proba")
         probabilities: FloatArray = softmax(self.predict_joint_log_proba(X), axis=1)
         return probabilities
 
@@ -284,7 +284,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         array([[-0.693, -0.693]])
         """
         if is_lazy(X):
-            return self._lazily(X, "log_proba", "predict_log_proba")
+            return self._lazily(X, "log_proba")
         logs: FloatArray = log_softmax(self.predict_joint_log_proba(X), axis=1)
         return logs
 
@@ -562,10 +562,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _codes(self, X: Any, scores: ScoreTables) -> list[IntArray]:
         return scores.counts.vocabulary.encode(checked_table(self, X, scores))
 
-    def _lazily(self, X: Any, what: str, method: str) -> Any:
+    def _lazily(self, X: Any, what: str) -> Any:
         """The lazy table with its predictions, on the same engine, as the model is now."""
-        frozen = copy(self)
-        return scoring.predicted(X, frozen.score_tables_, what, getattr(frozen, method))
+        return scoring.predicted(X, self.score_tables_, what)
 
 
 def _allowed(classes: Any, known: Learned | None) -> Categories | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import narwhals as nw
 
@@ -14,6 +15,8 @@ from hebnb.foundation.arrays import THREADS, Array
 
 Frame: TypeAlias = nw.LazyFrame[Any]
 Eager: TypeAlias = nw.DataFrame[Any]
+
+T = TypeVar("T")
 
 # Most rows of a batch, and most values of one.
 _BATCH_ROWS, _BATCH_VALUES = 1 << 17, 1 << 22
@@ -32,6 +35,23 @@ class Times(NamedTuple):
         return getattr(self.dtype, "time_unit", "us") == "ns"
 
 
+class Scorer(Protocol):
+    """Something that predicts batches of rows where they are."""
+
+    names: tuple[str, ...]
+
+    @property
+    def example(self) -> Array:
+        """Some predictions, which tell their type."""
+
+    @property
+    def empty(self) -> dict[str, Array]:
+        """Predictions of no row."""
+
+    def __call__(self, batch: Eager) -> dict[str, Array]:
+        """The predictions of a batch by the columns that they go to."""
+
+
 class Backend:
     """An engine that narwhals speaks to; what it does not do well is done here."""
 
@@ -40,6 +60,8 @@ class Backend:
     nan_is_text: ClassVar[bool] = False
     # Types that narwhals knows and the engine cannot hand out.
     unreadable: ClassVar[tuple[Any, ...]] = ()
+    # Most tables that rows are joined with; models that have more predict batches of rows.
+    most_joined: ClassVar[int] = 32
 
     def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
         """Run aggregations one after the other; an error says which it was."""
@@ -71,18 +93,13 @@ class Backend:
 
         Several batches are counted at a time, and few are held.
         """
-        sums, running = Sums(), list[Future[list[CellSums]]]()
+        sums = Sums()
         try:
             batches = self.batches(frame.to_native(), batch_rows(len(frame.collect_schema())))
             if batches is None:
                 return None
-            with ThreadPoolExecutor(THREADS) as pool:
-                for batch in batches:
-                    running.append(pool.submit(tally, nw.from_native(batch, eager_only=True)))
-                    if len(running) > THREADS:  # in order, so that sums of weights are the same every time
-                        sums.add(running.pop(0).result())
-                for future in running:
-                    sums.add(future.result())
+            for found in in_threads(lambda batch: tally(nw.from_native(batch, eager_only=True)), batches):
+                sums.add(found)
         except Exception as error:
             error.add_note(f"hebnb was {note}.")
             raise
@@ -118,12 +135,21 @@ class Backend:
             frame = self.joined(frame, data, key)
         return frame
 
-    def predictions(self, frame: Any, columns: list[str], names: list[str], kind: Array, predict: Any) -> Any | None:
-        """The table with predictions by ``predict``, if the engine can run it where rows are; None if it cannot.
-
-        ``kind`` is an empty array of the predictions' type.
-        """
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
+        """Some columns of a table with predictions of its rows, batch by batch; None if rows had better stay."""
         return None
+
+
+def in_threads(function: Callable[[Any], T], batches: Iterable[Any]) -> Iterator[T]:
+    """What a function makes of batches, in their order; several are worked on at a time, and few are held."""
+    running: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        for batch in batches:
+            running.append(pool.submit(function, batch))
+            if len(running) > THREADS:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
 
 
 def batch_rows(n_columns: int) -> int:
@@ -136,6 +162,23 @@ def arrow_tables(batches: Iterable[Any]) -> Iterable[Any]:
     import pyarrow as pa
 
     return (pa.Table.from_batches([batch]) for batch in batches)
+
+
+def with_predictions(table: Any, kept: list[str], scorer: Scorer) -> Any:
+    """Some columns of an Arrow table, and predictions of its rows."""
+    import pyarrow as pa
+
+    scored, like = table.select(kept), prediction_type(scorer)
+    for name, made in scorer(nw.from_native(table, eager_only=True)).items():
+        scored = scored.append_column(name, pa.array(made.tolist() if made.dtype == object else made, like))
+    return scored
+
+
+def prediction_type(scorer: Scorer) -> Any:
+    """What Arrow calls the type of predictions."""
+    import pyarrow as pa
+
+    return pa.array(scorer.example.tolist()).type
 
 
 def as_lists(data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from hebnb.engines.backends.base import Backend, Eager, Frame
-from hebnb.foundation.arrays import Array
+import narwhals as nw
+
+from hebnb.engines.backends.base import Backend, Eager, Frame, Scorer
 
 
 class Dask(Backend):
     """Dataframes of Dask."""
+
+    most_joined: ClassVar[int] = 0
 
     def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
         """All at once, which shares a scan."""
@@ -23,14 +26,10 @@ class Dask(Backend):
         """That share of every partition."""
         return native.sample(frac=share, random_state=seed)
 
-    def predictions(self, frame: Any, columns: list[str], names: list[str], kind: Array, predict: Any) -> Any | None:
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
         """Every worker has the model and predicts its own partitions."""
-        empty = dict.fromkeys(names, kind)
 
         def with_predictions(part: Any) -> Any:
-            if not len(part):
-                return part.assign(**empty)
-            found = predict(part[columns]).reshape(len(part), -1)
-            return part.assign(**{name: found[:, c] for c, name in enumerate(names)})
+            return part[kept].assign(**scorer(nw.from_native(part, eager_only=True)))
 
-        return frame.map_partitions(with_predictions, meta=frame._meta.assign(**empty))
+        return native.map_partitions(with_predictions, meta=native._meta[kept].assign(**scorer.empty))

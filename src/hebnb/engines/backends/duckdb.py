@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 
-from hebnb.engines.backends.base import Backend, Frame, Times, arrow_tables, as_lists
+from hebnb.engines.backends.base import (
+    Backend,
+    Frame,
+    Scorer,
+    Times,
+    arrow_tables,
+    as_lists,
+    batch_rows,
+    in_threads,
+    prediction_type,
+    with_predictions,
+)
 
 # Tables that a query is joined with at a time.
 _JOINED = 16
@@ -37,6 +48,47 @@ def _microseconds(times: Times) -> str:
         return f"epoch_us({name})"
     whole = f"epoch_ns({name})"
     return f"({whole} - ({whole} % 1000 + 1000) % 1000) // 1000"
+
+
+class ScoredRows:
+    """Rows with predictions, as an Arrow stream that begins anew whenever it is asked for.
+
+    Parameters
+    ----------
+    tables : function
+        Begins to hand out the rows, as Arrow tables.
+    schema : Arrow schema
+        Of these.
+    kept : list of str
+        The columns that are kept.
+    scorer : Scorer
+    """
+
+    def __init__(self, tables: Callable[[], Iterable[Any]], schema: Any, kept: list[str], scorer: Scorer) -> None:
+        import pyarrow as pa
+
+        self._tables, self._kept, self._scorer = tables, kept, scorer
+        made = [pa.field(name, prediction_type(scorer)) for name in scorer.names]
+        self.schema = pa.schema([*(schema.field(name) for name in kept), *made])
+
+    @classmethod
+    def of(cls, relation: Any, kept: list[str], scorer: Scorer) -> ScoredRows:
+        """Those of a relation."""
+        schema = relation.limit(0).to_arrow_table().schema
+        return cls(lambda: batches_of(relation, batch_rows(len(schema))), schema, kept, scorer)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import pyarrow as pa
+
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[Any]:
+        for scored in in_threads(lambda table: with_predictions(table, self._kept, self._scorer), self._tables()):
+            yield from scored.cast(self.schema).to_batches()
 
 
 class DuckDB(Backend):
@@ -99,3 +151,22 @@ class DuckDB(Backend):
             native = native.query("hebnb__rows", query)
         found: Frame = nw.from_native(native)
         return found
+
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
+        """As a stream of Arrow batches, under a connection of its own: one that is read from cannot run queries.
+
+        Types are those that columns had before they went through Arrow.
+        """
+        import duckdb
+
+        hebnb__scored = ScoredRows.of(native, kept, scorer)  # noqa: F841
+        made = duckdb.connect().sql("SELECT * FROM hebnb__scored")
+        before = dict(zip(native.columns, map(str, native.types), strict=True))
+        now = dict(zip(made.columns, map(str, made.types), strict=True))
+        shown = [
+            quoted(name)
+            if before.get(name, now[name]) == now[name]
+            else f"CAST({quoted(name)} AS {before[name]}) AS {quoted(name)}"
+            for name in now
+        ]
+        return made.project(", ".join(shown))

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Frame, Times, arrow_tables, as_lists
-from hebnb.engines.backends.duckdb import batches_of
+from hebnb.engines.backends.base import Backend, Frame, Scorer, Times, arrow_tables, as_lists, batch_rows
+from hebnb.engines.backends.duckdb import ScoredRows, batches_of
 
 # Engines of Ibis that are in this process; rows of others would have to travel.
 _IN_PROCESS = ("duckdb", "polars", "datafusion", "sqlite")
@@ -51,6 +51,20 @@ class Ibis(Backend):
 
         lookup: Frame = nw.from_native(ibis.memtable(pa.table(as_lists(data, key))))
         return frame.join(lookup, on=key, how="left")
+
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
+        """As a stream of Arrow batches that a DuckDB of its own reads, if the engine is in this process."""
+        import ibis
+
+        if native.get_backend().name not in _IN_PROCESS:
+            return None
+        schema = native.schema()
+        rows = batch_rows(len(schema))
+        stream = ScoredRows(lambda: self.batches(native, rows) or [], schema.to_pyarrow(), kept, scorer)
+        connection = ibis.duckdb.connect()
+        connection.con.register("hebnb__scored", stream)
+        made = connection.table("hebnb__scored")
+        return made.cast({name: schema[name] for name in kept if made.schema()[name] != schema[name]})
 
 
 def _microseconds(column: Any, times: Times) -> Any:

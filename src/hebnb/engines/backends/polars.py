@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Eager, Frame, as_lists
+from hebnb.engines.backends.base import Backend, Eager, Frame, Scorer, as_lists
 
 
 class Polars(Backend):
@@ -41,3 +41,16 @@ class Polars(Backend):
         lookup = pl.LazyFrame(as_lists(data, key)).with_columns(pl.col(key).cast(native.collect_schema()[key]))
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left", maintain_order="left"))
         return found
+
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
+        """As a step of the query that Polars runs when it gets there."""
+        import polars as pl
+
+        def with_predictions(rows: Any) -> Any:
+            made = scorer(nw.from_native(rows, eager_only=True)).items()
+            return rows.select(kept).with_columns(pl.Series(name, own.tolist(), like) for name, own in made)
+
+        like = pl.Series(scorer.example.tolist()).dtype
+        schema = native.collect_schema()
+        made_schema = {name: schema[name] for name in kept} | dict.fromkeys(scorer.names, like)
+        return native.map_batches(with_predictions, schema=made_schema, streamable=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
 
-from hebnb.engines.backends.base import Backend, Frame, Times
+from hebnb.engines.backends.base import Backend, Frame, Scorer, Times, prediction_type, with_predictions
 
 
 class Spark(Backend):
@@ -45,6 +45,30 @@ class Spark(Backend):
         lookup = broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data)))
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left"))
         return found
+
+    def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
+        """In the Python workers of the executors, which need hebnb; the model is broadcast to each of them once."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import from_arrow_type
+        from pyspark.sql.types import StructField, StructType
+
+        made = [StructField(name, from_arrow_type(prediction_type(scorer))) for name in scorer.names]
+        schema = StructType([*(native.schema[name] for name in kept), *made])
+        held = _held_by_executors(native, scorer)
+
+        def predict(batches: Any) -> Any:
+            for batch in batches:
+                yield from with_predictions(pa.Table.from_batches([batch]), kept, held()).to_batches()
+
+        return native.mapInArrow(predict, schema)
+
+
+def _held_by_executors(native: Any, value: Any) -> Callable[[], Any]:
+    """A function that finds the value on an executor. Spark Connect cannot broadcast: there it goes with every task."""
+    if type(native).__module__.startswith("pyspark.sql.connect"):
+        return lambda: value
+    broadcast = native.sparkSession.sparkContext.broadcast(value)
+    return lambda: broadcast.value
 
 
 def _readable(name: str, number: int) -> str:
