@@ -83,8 +83,12 @@ def generate_mixed(path: Path, rows: int) -> None:
     """Twelve columns of categories and eight of numbers that tell a label together; a model; the codes of its rows."""
     path.mkdir()
     sizes = [2, 3, 5, 8, 12, 20, 30, 50, 100, 300, 1_000, 5_000]
-    categories = ", ".join(f"CAST(floor({size} * pow(random(), 1.5)) AS INTEGER) AS k{n}" for n, size in enumerate(sizes))
-    numbers = ", ".join(f"random() + {n} * random() AS x{n}" if n % 2 else f"exp(3 * random()) AS x{n}" for n in range(8))
+    categories = ", ".join(
+        f"CAST(floor({size} * pow(random(), 1.5)) AS INTEGER) AS k{n}" for n, size in enumerate(sizes)
+    )
+    numbers = ", ".join(
+        f"random() + {n} * random() AS x{n}" if n % 2 else f"exp(3 * random()) AS x{n}" for n in range(8)
+    )
     told = " + ".join(
         [
             "(k0 + k1) % 2 + 0.7 * ((k2 + k3) % 3 = 0)::INT - 0.8 * (k4 % 4 = k5 % 4)::INT + sin(6 * x1) * cos(4 * x3)",
@@ -115,7 +119,11 @@ def prepare_mixed(folder: str) -> float:
     model = EvidenceClassifier().fit(connection.sql(f"SELECT * FROM '{folder}/rows.parquet'"), "y")
     save(model, f"{folder}/model.skops")
     rows = connection.sql(f"SELECT * FROM '{folder}/rows.parquet'").to_arrow_table()
-    codes, kinds, names = encoded(model, rows.drop_columns("y")), model.counts_.vocabulary.features, rows.column_names[1:]
+    codes, kinds, names = (
+        encoded(model, rows.drop_columns("y")),
+        model.counts_.vocabulary.features,
+        rows.column_names[1:],
+    )
     columns = {"y": np.asarray(rows["y"]) == "yes"} | dict(zip(names, codes, strict=True))
     tables = [[name] for name in names]
     for cross in model.counts_.choice.crosses:

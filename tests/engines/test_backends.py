@@ -24,7 +24,10 @@ METHODS = [
     "type_name",
     "sample",
     "joined",
-    "predictions",
+    "batches",
+    "tallied",
+    "valued",
+    "scored",
 ]
 FRAME = pl.DataFrame({"c": ["u", "v", None, "u"] * 5, "x": [float(i) for i in range(20)], "y": ["p", "q"] * 10})
 
@@ -50,8 +53,8 @@ def test_every_backend_does_what_a_backend_does(name):
         ours, base = getattr(type(backend), method), getattr(Backend, method)
         assert [*inspect.signature(ours).parameters] == [*inspect.signature(base).parameters]
     assert type(backend).sample is not Backend.sample
-    by_rows = type(backend).predictions is not Backend.predictions
-    assert by_rows or type(backend).joined is not Backend.joined  # there has to be some way to predict
+    assert type(backend).scored is not Backend.scored
+    assert not backend.most_joined or type(backend).joined is not Backend.joined
     assert isinstance(backend.nan_is_text, bool)
 
 
@@ -171,7 +174,7 @@ def test_a_package_that_is_not_there_is_named():
 def test_what_an_engine_does_not_do_is_not_done_silently(method):
     with pytest.raises(NotImplementedError):
         getattr(Backend(), method)(*[None] * (len(inspect.signature(getattr(Backend(), method)).parameters)))
-    assert Backend().predictions(None, [], [], None, None) is None
+    assert Backend().batches(None, 1) is Backend().scored(None, [], None) is Backend().valued(None, None, "") is None
 
 
 def test_objects_travel_as_lists():

@@ -2,13 +2,15 @@
 
 import os
 import shutil
+from functools import partial
 
 import narwhals as nw
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hebnb import AODE, KDB, TAN, HebnbError, InputError, NaiveBayes, ParameterError, fit_batches
+from hebnb import AODE, KDB, TAN, EvidenceClassifier, HebnbError, InputError, NaiveBayes, ParameterError, fit_batches
+from hebnb.engines.backends import backend_of
 from hebnb.engines.backends.duckdb import DuckDB
 
 pd = pytest.importorskip("pandas")
@@ -34,6 +36,13 @@ def make_frame(rows=400, seed=0):
             "y": y,
         }
     )
+
+
+def with_agreement(frame):
+    """Labels that two columns tell together and neither by itself."""
+    agree = (frame["i"] % 2 == 1) == frame["b"]
+    rare = np.random.default_rng(7).random(len(frame)) < 0.15
+    return frame.assign(y=np.where(rare, "r", np.where(agree, "p", "q")))
 
 
 def polars_engine():
@@ -98,6 +107,18 @@ def spark_engine():
     return make
 
 
+# Every model with every weighting it has, as the engines see it.
+MODELS = {
+    "naive Bayes": partial(NaiveBayes, bin_edges=EDGES),
+    "naive Bayes, sqrt-mi": partial(NaiveBayes, bin_edges=EDGES, weighting="sqrt-mi"),
+    "naive Bayes, loo": partial(NaiveBayes, bin_edges=EDGES, weighting="loo"),
+    "AODE": partial(AODE, bin_edges=EDGES),
+    "AODE, loo": partial(AODE, bin_edges=EDGES, weighting="loo"),
+    "TAN": partial(TAN, bin_edges=EDGES),
+    "KDB, loo": partial(KDB, bin_edges=EDGES, weighting="loo"),
+    "evidence": EvidenceClassifier,
+}
+
 ENGINES = {
     "polars": polars_engine,
     "duckdb": duckdb_engine,
@@ -151,6 +172,21 @@ class TestFit:
         probe = make_frame(50, seed=9)[FEATURES]
         probe.loc[0, "c"] = "never seen"
         assert_allclose(there.predict_proba(probe), here.predict_proba(probe), atol=1e-12)
+
+    @pytest.mark.parametrize("weight", [None, "w"])
+    def test_the_same_evidence(self, engine, weight):
+        frame = with_agreement(make_frame())
+        here = EvidenceClassifier().fit(frame[FEATURES], frame["y"], frame[weight] if weight else None)
+        there = EvidenceClassifier().fit(engine(frame), "y", sample_weight=weight, features=FEATURES)
+        assert there.crosses_ == here.crosses_
+        assert there.crosses_
+        for mine, other in zip(there.category_count_, here.category_count_, strict=True):
+            assert_allclose(mine, other, atol=1e-12)
+        for mine, other in zip(there.counts_.cells, here.counts_.cells, strict=True):
+            assert_array_equal(mine.codes, other.codes)
+            assert_allclose(mine.count, other.count, atol=1e-12)
+        probe = make_frame(50, seed=9)[FEATURES]
+        assert_allclose(there.predict_proba(probe), here.predict_proba(probe), atol=1e-9)
 
     @pytest.mark.parametrize("missing", ["ignore", "category"])
     def test_gaps(self, engine, missing):
@@ -207,34 +243,43 @@ class TestPredict:
         frame["row"] = np.arange(len(frame))
         return frame
 
-    @pytest.mark.parametrize("weighting", [None, "loo"])
-    @pytest.mark.parametrize("make", [NaiveBayes, TAN, KDB])
-    def test_probabilities_stay_on_the_engine(self, engine, make, weighting):
-        frame = make_frame()
-        model = make(bin_edges=EDGES, weighting=weighting).fit(frame[FEATURES], frame["y"])
+    @pytest.mark.parametrize("most_joined", [32, 0])
+    @pytest.mark.parametrize("name", MODELS)
+    def test_probabilities_stay_on_the_engine(self, engine, name, most_joined, monkeypatch):
+        """Joins and batches of rows say the same, whichever way a model would go by its size."""
+        frame = with_agreement(make_frame())
+        model = MODELS[name]().fit(frame[FEATURES], frame["y"])
         probe = self.probe()
         lazy = engine(probe)
+        backend = type(backend_of(nw.from_native(lazy)))
+        monkeypatch.setattr(backend, "most_joined", min(backend.most_joined, most_joined))
         out = model.predict_proba(lazy)
         assert type(out) is type(lazy)
-        found = collected(out).sort_values("row", ignore_index=True)
-        assert list(found.columns) == [*probe.columns, "proba_p", "proba_q", "proba_r"]
-        names = ["proba_p", "proba_q", "proba_r"]
-        assert_allclose(found[names].to_numpy(dtype=float), model.predict_proba(probe[FEATURES]), atol=1e-10)
-        assert len(found) == len(probe)
-        assert_array_equal(found["i"].to_numpy(), probe["i"].to_numpy())
+        before = collected(lazy)
+        for _ in range(2):  # a lazy table may be run more than once
+            found = collected(out).sort_values("row", ignore_index=True)
+            assert list(found.columns) == [*probe.columns, "proba_p", "proba_q", "proba_r"]
+            names = ["proba_p", "proba_q", "proba_r"]
+            assert_allclose(found[names].to_numpy(dtype=float), model.predict_proba(probe[FEATURES]), atol=1e-10)
+            assert len(found) == len(probe)
+            pd.testing.assert_frame_equal(found[before.columns], before.sort_values("row", ignore_index=True))
+        best = collected(model.predict(lazy)).sort_values("row", ignore_index=True)
+        assert_array_equal(best["prediction"].to_numpy(), model.predict(probe[FEATURES]))
 
-    def test_logs_and_labels(self, engine):
+    @pytest.mark.parametrize("make", [NaiveBayes, AODE])
+    def test_logs_and_labels(self, engine, make):
         frame = make_frame()
-        model = NaiveBayes(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
+        model = make(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
         probe = self.probe()
         logs = collected(model.predict_log_proba(engine(probe))).sort_values("row", ignore_index=True)
         assert_allclose(logs.iloc[:, -3:].to_numpy(dtype=float), model.predict_log_proba(probe[FEATURES]), atol=1e-10)
         best = collected(model.predict(engine(probe))).sort_values("row", ignore_index=True)
         assert_array_equal(best["prediction"].to_numpy(), model.predict(probe[FEATURES]))
 
-    def test_order_is_kept_where_there_is_one(self, engine):
+    @pytest.mark.parametrize("make", [NaiveBayes, AODE])
+    def test_order_is_kept_where_there_is_one(self, engine, make):
         frame = make_frame()
-        model = NaiveBayes(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
+        model = make(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
         probe = self.probe()
         rows = collected(model.predict_proba(engine(probe)))["row"].to_numpy()
         ordered = engine.kind in ("polars", "dask")
@@ -247,9 +292,6 @@ class TestPredict:
             model.predict_proba(engine(frame.drop(columns="few")))
         with pytest.raises(InputError, match="Column 'proba_p' is where a prediction would go"):
             model.predict_proba(engine(frame.assign(proba_p=1.0)))
-        if engine.kind != "dask":
-            with pytest.raises(InputError, match="one-dependence estimates cannot be computed on this engine"):
-                AODE(bin_edges=EDGES).fit(frame[FEATURES], frame["y"]).predict(engine(frame))
 
 
 class TestOtherTypes:
@@ -449,17 +491,62 @@ class TestStreaming:
             fit_batches(NaiveBayes(), [frame], "z")
 
 
-def test_spark_aggregates_before_it_shuffles():
-    """A thousand machines send counts, not rows."""
-    make = spark_engine()
-    from hebnb.engines.counting import _VALUE, _tally
-    from hebnb.engines.lazy_table import LazyTable
+class TestSparkJobs:
+    """However many columns there are, counting is one job: partial counts, one shuffle, one sum."""
 
-    table = LazyTable.read(make(make_frame()), "y", features=["c"])
-    plan = _tally(table, {_VALUE: nw.col("c")}).to_native()._jdf.queryExecution().executedPlan().toString()
-    before, after = plan.index("partial_count"), plan.index("Exchange")
-    assert after < before  # the plan is printed from its end
-    assert plan.count("Exchange") == 1
+    @pytest.fixture(scope="class")
+    def spark(self):
+        make = spark_engine()
+        # Spark would otherwise run every stage as a job of its own to look at its size before the next.
+        make.session.conf.set("spark.sql.adaptive.enabled", "false")
+        yield make
+        make.close()
+
+    @staticmethod
+    def jobs(spark, name, run):
+        """The stages of every job that something starts."""
+        context = spark.session.sparkContext
+        context.setJobGroup(name, name)
+        try:
+            run()
+        finally:
+            context.setLocalProperty("spark.jobGroup.id", None)
+        tracker = context.statusTracker()
+        return [len(tracker.getJobInfo(job).stageIds) for job in sorted(tracker.getJobIdsForGroup(name))]
+
+    def wide(self, columns):
+        rng = np.random.default_rng(columns)
+        made = {f"c{n}": [f"v{code}" for code in rng.integers(2 + n % 5, size=60)] for n in range(columns)}
+        return pd.DataFrame(made | {"y": rng.choice(["p", "q"], 60)})
+
+    def test_values(self, spark):
+        from hebnb.columns.reading import ReadingParameters
+        from hebnb.engines import counting
+        from hebnb.engines.lazy_table import LazyTable
+
+        frame = self.wide(200)
+        table = LazyTable.read(spark(frame), "y")
+        classes, _ = counting._classes(table)
+        features = counting._expected(table, ReadingParameters().of(table.names))
+        found = self.jobs(spark, "values", lambda: counting._lines(table, features, classes, None))
+        assert found == [2]
+        assert_same(NaiveBayes().fit(spark(frame), "y"), NaiveBayes().fit(frame.drop(columns="y"), frame["y"]))
+
+    def test_cells(self, spark):
+        from hebnb.engines import counting
+        from hebnb.engines.lazy_table import LazyTable
+
+        frame = self.wide(20)
+        table = LazyTable.read(spark(frame), "y")
+        counts = NaiveBayes().count(frame.drop(columns="y"), frame["y"])
+        pairs = [(i, j) for i in range(20) for j in range(i)]
+        assert self.jobs(spark, "cells", lambda: counting.count_together(table, counts, pairs)) == [2]
+
+    def test_jobs_do_not_grow_with_columns(self, spark):
+        few, many = (
+            self.jobs(spark, f"{n} columns", lambda n=n: NaiveBayes().fit(spark(self.wide(n)), "y")) for n in (2, 30)
+        )
+        assert len(few) == len(many)
 
 
 class TestNaNInParquet:

@@ -27,7 +27,7 @@ from hebnb.counts.single import Counts, tabulate
 from hebnb.engines.backends import Frame
 from hebnb.engines.cutting import Cutting, floats
 from hebnb.engines.lazy_table import CLASS, COUNT, WEIGHT, LazyTable
-from hebnb.engines.tallying import MOST_CELLS, Codes, Tally, Together
+from hebnb.engines.tallying import MOST_CELLS, Codes, Tally, Together, ValueTally
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
@@ -77,6 +77,8 @@ def _lines(
 ) -> tuple[dict[int, _Lines], dict[int, tuple[float, float]]]:
     """The aggregation of every feature; where only the most frequent values came, how many there are, and rows."""
     lines = _lines_of_cut(table, features, classes)
+    if max_categories is None:  # else not all values need come
+        lines |= _lines_of_values(table, features, classes)
     ready = table.with_numbers(features)
     queries, notes, limited, rest = [], [], [], [f for f in range(len(features)) if f not in lines]
     for f in rest:
@@ -114,6 +116,22 @@ def _lines_of_cut(table: LazyTable, features: Sequence[Kind], classes: Categorie
         bins[bins == features[f].size] = np.nan
         lines[f] = _Lines(Column(table.names[f], bins), Levels(own.class_, classes.values), own.count)
     return lines
+
+
+def _lines_of_values(table: LazyTable, features: Sequence[Kind], classes: Categories) -> dict[int, _Lines]:
+    """The aggregations of all features whose values are categories, if the engine counts them in one pass."""
+    plain = [f for f, kind in enumerate(features) if kind.cut_at is None and not isinstance(kind, CategoryTree)]
+    if not plain:
+        return {}
+    codes = Codes(tuple(table.columns[f] for f in plain), (), classes, table.target)
+    tally, frame = ValueTally(codes), table.frame.select(*codes.expressions(table.weight is not None))
+    found = table.backend.valued(frame, tally, f"counting {len(plain)} columns")
+    if found is None:
+        return {}
+    return {
+        f: _Lines(keys, Levels(class_.astype(np.intp), classes.values), count)
+        for f, (keys, class_, count) in zip(plain, tally.columns(found), strict=True)
+    }
 
 
 @dataclass(frozen=True)
@@ -183,7 +201,9 @@ def _by_queries(
     queries, notes, kinds = [], [], []
     for n, together in enumerate(columns):
         own = [features[f] if levels is None else features[f].coarser(levels[n]) for f in together]
-        keys = {f"{_VALUE}{k}": table.columns[f].key(kind) for k, (f, kind) in enumerate(zip(together, own, strict=True))}
+        keys = {
+            f"{_VALUE}{k}": table.columns[f].key(kind) for k, (f, kind) in enumerate(zip(together, own, strict=True))
+        }
         kinds.append(own)
         queries.append(_tally(table, keys))
         notes.append(f"counting columns {' and '.join(repr(table.names[f]) for f in together)} together")

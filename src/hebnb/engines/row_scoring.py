@@ -1,4 +1,4 @@
-"""Scores of batches of rows, wherever an engine has them: for models that would take too many joins, or have estimates."""
+"""Predictions of batches of rows, wherever an engine has them: for models that would take too many joins."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class RowScorer:
     columns: tuple[LazyColumn, ...]
     what: str
     names: tuple[str, ...]
+
     def readable(self, frame: Frame, kept: list[str]) -> Frame:
         """Some columns of a table, and beside them the features that have to be made of its columns."""
         made = [column.sampled.alias(f"{_VALUE}{n}") for n, column in enumerate(self.columns) if column.is_made]

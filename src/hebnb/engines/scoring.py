@@ -23,6 +23,8 @@ from hebnb.scores.score_tables import ScoreTables
 _KEY, _PART, _SCORE, _CODE = (f"__hebnb_{part}" for part in ("key", "part", "score", "code"))
 # Most lines of a table that rows are joined with.
 _MOST_LINES = 5_000_000
+# Most edges that a query compares numbers with; engines take longer to read it than to run it if there are many.
+_MOST_STEPS = 200
 
 
 def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
@@ -49,9 +51,10 @@ def prediction_names(columns: list[str], labels: Array, what: str) -> list[str]:
 
 
 def predicted(X: Any, model: ScoreTables, what: str) -> Any:
-    """The lazy table with its predictions, on the same engine; ``what`` is ``"prediction"``, ``"proba"`` or ``"log_proba"``.
+    """The lazy table with its predictions, on the same engine.
 
-    Rows are joined with score tables where these are few, and go through the model batch by batch where they are many.
+    ``what`` is ``"prediction"``, ``"proba"`` or ``"log_proba"``. Rows are joined with score tables where these are few,
+    and go through the model batch by batch where they are many.
     """
     frame: Frame = nw.from_native(X)
     columns = list(frame.collect_schema())
@@ -69,7 +72,9 @@ def predicted(X: Any, model: ScoreTables, what: str) -> Any:
         scorer = RowScorer(model, lazy, what, tuple(names))
         made = backend.scored(scorer.readable(frame, held).to_native(), held, scorer)
         if made is None:
-            raise InputError(f"{reason}, and rows do not leave this engine.", "Collect the table, or predict batch by batch.")
+            raise InputError(
+                f"{reason}, and rows do not leave this engine.", "Collect the table, or predict batch by batch."
+            )
         return backend.named(made, [*columns, *names])
     scored = with_scores(frame, held, lazy, backend, model)
     if what == "prediction":
@@ -87,6 +92,9 @@ def _against_joins(model: ScoreTables, most: int) -> str | None:
         return "A mean or a product of one-dependence estimates takes more than joins"
     if len(model.tables) > most:
         return f"The model has {len(model.tables)} tables, too many to join with"
+    steps = sum(len(edges) for edges in model.counts.vocabulary.edges.values())
+    if steps > _MOST_STEPS:
+        return f"Numbers are cut at {steps} edges, too many to compare with"
     for table in model.tables:
         sizes = [int(view.max()) + 1.0 for view in table.views]
         lines = table.n_cells if table.root is None else np.prod(sizes)

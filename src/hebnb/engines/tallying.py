@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +16,8 @@ from hebnb.columns.table import read_labels
 from hebnb.counts.cell_sums import CellSums
 from hebnb.engines.backends import Eager
 from hebnb.engines.lazy_table import CLASS, WEIGHT, LazyColumn
-from hebnb.foundation.arrays import IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.foundation.json_values import from_json, to_json
 
 # The column of a batch that has the values of the n-th feature.
 VALUE = "__hebnb_value"
@@ -59,6 +62,14 @@ class Codes:
         return self.classes.codes_of(labels.values)[labels.codes]
 
 
+def weights_of(batch: Eager) -> FloatArray | None:
+    """How often the rows of a batch count, if some count more than others."""
+    if WEIGHT not in batch.columns:
+        return None
+    weights: FloatArray = batch[WEIGHT].to_numpy().astype(float)
+    return weights
+
+
 @dataclass(frozen=True, eq=False)
 class Together:
     """A table to be counted: some columns, by their places, and the node of each code that rows are counted by."""
@@ -87,7 +98,7 @@ class Tally:
     def __call__(self, batch: Eager) -> list[CellSums]:
         """Count a batch."""
         codes, labels = self.codes.of(batch), self.codes.labels(batch)
-        weights = batch[WEIGHT].to_numpy().astype(float) if WEIGHT in batch.columns else None
+        weights = weights_of(batch)
         n_classes = self.codes.classes.size
         seen: dict[tuple[int, int], IntArray] = {}
         found = []
@@ -98,4 +109,44 @@ class Tally:
                     seen[f, id(view)] = view.take(codes[f])
                 key = key * size + seen[f, id(view)]
             found.append(CellSums.of(key * n_classes + labels, weights, table.n_lines * n_classes))
+        return found
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+
+@dataclass(frozen=True)
+class ValueTally:
+    """What is counted of every batch where values are not known beforehand: how often each has which class."""
+
+    codes: Codes
+
+    def __call__(self, batch: Eager) -> dict[str, Any]:
+        """Lines of the number of a column, a value as JSON, the code of a class, and how often they occur together."""
+        labels, n_classes = self.codes.labels(batch), self.codes.classes.size
+        weights = weights_of(batch)
+        lines: dict[str, list[Any]] = {"number": [], "value": [], "key": [], "count": []}
+        for number, column in enumerate(self.codes.columns_of(batch)):
+            at, values = column.levels  # some of which may not occur; −1, a gap, is the last
+            n_cells = (len(values) + 1) * n_classes
+            cells, count = CellSums.of((at % (len(values) + 1)) * n_classes + labels, weights, n_cells).occurring()
+            value, class_ = np.divmod(cells, n_classes)
+            occurring, place = np.unique(value, return_inverse=True)
+            known = [None if v == len(values) else json.dumps(to_json(values[v])) for v in occurring.tolist()]
+            texts = np.array([*known, None], dtype=object)[place]
+            for name, part in zip(lines, (np.full(len(cells), number), texts, class_, count), strict=True):
+                lines[name].append(part)
+        return {name: np.concatenate(parts) for name, parts in lines.items()}
+
+    def columns(self, lines: Mapping[str, Any]) -> list[tuple[Column, IntArray, FloatArray]]:
+        """The values of every column, which may repeat, the codes of their classes, and how often they occur."""
+        number, order = lines["number"], np.argsort(lines["number"], kind="stable")
+        ends = np.searchsorted(number[order], np.arange(len(self.codes.columns) + 1))
+        found = []
+        for n, column in enumerate(self.codes.columns):
+            own = order[ends[n] : ends[n + 1]]
+            texts = [None if text is None else json.loads(text) for text in lines["value"][own].tolist()]
+            values = np.empty(len(texts), dtype=object)
+            values[:] = from_json(texts)
+            found.append((Column(column.name, values), lines["key"][own], lines["count"][own]))
         return found

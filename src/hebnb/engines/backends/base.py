@@ -35,10 +35,22 @@ class Times(NamedTuple):
         return getattr(self.dtype, "time_unit", "us") == "ns"
 
 
+class Tally(Protocol):
+    """Something that counts the cells of some tables in a batch of rows, where the batch is."""
+
+    def __call__(self, batch: Eager) -> list[CellSums]:
+        """The cells of every table."""
+
+    def __len__(self) -> int:
+        """How many tables there are."""
+
+
 class Scorer(Protocol):
     """Something that predicts batches of rows where they are."""
 
-    names: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that predictions go to."""
 
     @property
     def example(self) -> Array:
@@ -88,7 +100,11 @@ class Backend:
         """The rows as tables in memory of about so many rows each; None if they had better stay where they are."""
         return None
 
-    def tallied(self, frame: Frame, tally: Callable[[Eager], list[CellSums]], note: str) -> list[CellSums] | None:
+    def valued(self, frame: Frame, tally: Callable[[Eager], dict[str, Any]], note: str) -> dict[str, Any] | None:
+        """The sums of lines with a number, a value, a key and a count; None if values are better counted by queries."""
+        return None
+
+    def tallied(self, frame: Frame, tally: Tally, note: str) -> list[CellSums] | None:
         """The sums of what is counted of every batch of rows; None if the engine had better count by queries.
 
         Several batches are counted at a time, and few are held.

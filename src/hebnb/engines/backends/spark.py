@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
-from hebnb.engines.backends.base import Backend, Frame, Scorer, Times, prediction_type, with_predictions
+from hebnb.counts.cell_sums import CellSums, Sums
+from hebnb.engines.backends.base import (
+    Backend,
+    Eager,
+    Frame,
+    Scorer,
+    Tally,
+    Times,
+    prediction_type,
+    with_predictions,
+)
 
 
 class Spark(Backend):
@@ -46,6 +58,47 @@ class Spark(Backend):
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left"))
         return found
 
+    def valued(self, frame: Frame, tally: Callable[[Eager], dict[str, Any]], note: str) -> dict[str, Any] | None:
+        """All columns in one job: partial counts in the workers, one shuffle, one sum."""
+        import pyarrow as pa
+
+        held = _held_by_executors(frame.to_native(), tally)
+
+        def count(batches: Any) -> Any:
+            for batch in batches:
+                yield from pa.table(held()(_as_frame(batch))).to_batches()
+
+        schema = "number long, value string, key long, count double"
+        return self._summed(frame.to_native().mapInArrow(count, schema), ["number", "value", "key"], note)
+
+    def tallied(self, frame: Frame, tally: Tally, note: str) -> list[CellSums] | None:
+        """All tables in one job, in the same way."""
+        import pyarrow as pa
+
+        held = _held_by_executors(frame.to_native(), tally)
+
+        def count(batches: Any) -> Any:
+            sums = Sums()
+            for batch in batches:
+                sums.add(held()(_as_frame(batch)))
+            for number, own in enumerate(sums.total()):
+                keys, counts = own.occurring()
+                lines = {"number": np.full(len(keys), number), "key": keys, "count": counts}
+                yield from pa.table(lines).to_batches()
+
+        parts = frame.to_native().mapInArrow(count, "number long, key long, count double")
+        lines = self._summed(parts, ["number", "key"], note)
+        order = np.lexsort((lines["key"], lines["number"]))
+        ends = np.searchsorted(lines["number"][order], np.arange(len(tally) + 1))
+        spans = [order[start:stop] for start, stop in pairwise(ends)]
+        return [CellSums(lines["key"][own], lines["count"][own]) for own in spans]
+
+    def _summed(self, parts: Any, names: list[str], note: str) -> dict[str, Any]:
+        """The sums of partial counts that have the same names."""
+        lines: Frame = nw.from_native(parts)
+        (result,) = self.collect([lines.group_by(*names).agg(nw.col("count").sum())], [note])
+        return {name: result[name].to_numpy() for name in result.columns}
+
     def scored(self, native: Any, kept: list[str], scorer: Scorer) -> Any | None:
         """In the Python workers of the executors, which need hebnb; the model is broadcast to each of them once."""
         import pyarrow as pa
@@ -61,6 +114,12 @@ class Spark(Backend):
                 yield from with_predictions(pa.Table.from_batches([batch]), kept, held()).to_batches()
 
         return native.mapInArrow(predict, schema)
+
+
+def _as_frame(batch: Any) -> Eager:
+    import pyarrow as pa
+
+    return nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
 
 
 def _held_by_executors(native: Any, value: Any) -> Callable[[], Any]:
