@@ -64,7 +64,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         ----------
         X : table or array of shape (S, F), or lazy table
             Of a lazy table (a DuckDB relation, a Polars LazyFrame, a PySpark or Dask DataFrame, an Ibis table) only
-            counts are collected: its engine makes them, one group-by a feature or, for ``AODE``, a pair.
+            counts are kept: categories are counted by its engine, all else in one pass over batches of its rows.
         y : array or series of shape (S,), or the name of a lazy table's column
         sample_weight : array of shape (S,), or the name of a lazy table's column, optional
             How many times each row counts. A row of weight 0 might as well not be there.
@@ -260,7 +260,8 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def predict_proba(self, X: Any) -> Any:
         """The probability of every class for every row, of shape (S, C).
 
-        A lazy table stays lazy: it gets a column ``proba_…`` for every class, by joins on its own engine.
+        A lazy table stays lazy: it gets a column ``proba_…`` for every class, by joins on its own engine, or batch by
+        batch where that would take many.
 
         Examples
         --------
