@@ -13,8 +13,9 @@ from hebnb.version import __version__
 
 if TYPE_CHECKING:
     from hebnb.counts.single import Counts
-    from hebnb.errors import HebnbError, InputError, ParameterError
+    from hebnb.errors import HebnbError, InputError, ParameterError, TableWarning
     from hebnb.estimators.batches import fit_batches
+    from hebnb.overview.description import describe
     from hebnb.persistence import load, save
     from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
     from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
@@ -33,7 +34,9 @@ __all__ = [
     "NaiveBayes",
     "ParameterError",
     "Smoother",
+    "TableWarning",
     "__version__",
+    "describe",
     "fit_batches",
     "load",
     "save",
@@ -42,8 +45,9 @@ __all__ = [
 # Where names come from. They are fetched when they are first used, so that whatever needs few of them starts fast.
 _HOMES = {
     "hebnb.counts.single": ("Counts",),
-    "hebnb.errors": ("HebnbError", "InputError", "ParameterError"),
+    "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning"),
     "hebnb.estimators.batches": ("fit_batches",),
+    "hebnb.overview.description": ("describe",),
     "hebnb.persistence": ("load", "save"),
     "hebnb.smoothing.smoothers": ("HEB", "Additive", "MEstimate", "Smoother"),
     "hebnb.structures": ("AODE", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"),

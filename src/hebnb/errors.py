@@ -4,6 +4,8 @@ HebnbError
 ├── InputError      the data cannot be used as given (also a ValueError)
 └── ParameterError  an argument of an estimator or function is not usable (also a ValueError)
 
+TableWarning        what was learned from a table is likely wrong or useless (a UserWarning)
+
 A message says where, what, and on a line of its own the remedy.
 """
 
@@ -17,7 +19,7 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["HebnbError", "InputError", "ParameterError"]
+__all__ = ["HebnbError", "InputError", "ParameterError", "TableWarning"]
 
 
 class HebnbError(Exception):
@@ -61,17 +63,28 @@ class ParameterError(HebnbError, ValueError):
     """
 
 
+class TableWarning(UserWarning):
+    """What a classifier learned from a table is likely wrong or useless.
+
+    ``hebnb.describe`` says more about the table.
+
+    Examples
+    --------
+    >>> warnings.filterwarnings("ignore", category=TableWarning)  # you know your table
+    """
+
+
 _PACKAGE = str(Path(__file__).parent)
 # What arguments are called where messages are read; nothing, where that is Python.
 _flags: ContextVar[Mapping[str, str] | None] = ContextVar("_flags", default=None)
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn the code that called this package, however deep in it we are."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def argument(name: str) -> str:

@@ -45,9 +45,11 @@ def fit(
 
       zcat data.csv.gz | hebnb fit - --target y --categorical zip
     """
+    from hebnb.cli.alerts import tell, told_before
     from hebnb.errors import ParameterError
     from hebnb.foundation.files import refuse_existing, refuse_input
     from hebnb.methods import method as method_of
+    from hebnb.overview.files import describe_file
     from hebnb.persistence.model_files import save
     from hebnb.tabular.files import open_table
     from hebnb.tabular.labelled import Labelled, require_target
@@ -63,8 +65,10 @@ def fit(
         opened.require(categorical or (), "--categorical")
         opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
-        with options.busy(f"learning from {rows.n_rows:,} rows"):
+        with options.busy(f"learning from {rows.n_rows:,} rows"), told_before():
             rows.fit(model)
+            look = options.reading(categorical, numeric, None)
+            alerts = describe_file(rows.table, target, features=rows.features, **look).alerts
     save(model, output, overwrite=overwrite)
     counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
     left_out_loss = getattr(model, "loo_log_loss_", None)
@@ -79,6 +83,7 @@ def fit(
                 "features": rows.features,
                 "classes": counts,
                 "leave_one_out_log_loss": left_out_loss,
+                "alerts": [vars(alert) for alert in alerts],
             }
         )
         return
@@ -94,4 +99,5 @@ def fit(
         say(f"Column {visible(str(name), 40)!r}: {dropped['categories']:,.0f} rare categories were left out.")
     if left_out_loss is not None:
         say(f"Leave-one-out log-loss {number(left_out_loss, 4)}: about what new rows will see.")
+    tell(alerts, table, target)
     say(f"{output} ({size_of(output)})")

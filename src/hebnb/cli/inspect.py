@@ -2,30 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
 from hebnb.cli import options
 from hebnb.cli.console import lines_up, number, out, print_json, shown
+from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
 
-def inspect(model: options.ModelFile, json: options.Json = False, debug: options.Debug = False) -> None:
-    """Show what a model learned: its classes, and for every feature how strong the prior came out.
+def inspect(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE|MODEL",
+            help="A table, as for fit (a file, a quoted glob, - or @flights), or a model made by hebnb fit.",
+        ),
+    ],
+    target: options.Target = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    missing_value: options.Gap = None,
+    format: options.Format = None,  # noqa: A002
+    hive: options.Hive = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show what a table is like before anything is learned, or what a model learned.
 
-    Opening a model never runs anything that is in its file.
+    Of a table: what every column is taken for and why, what it tells about the target by itself, and what is odd.
+    Of a model: its classes, and for every feature how strong the prior came out. Opening a model never runs
+    anything that is in its file.
 
     For example:
+
+      hebnb inspect sales.csv --target bought
 
       hebnb inspect model.skops
 
       hebnb inspect model.skops --json
     """
+    from hebnb.persistence.container import looks_like_one
+
+    opening = {"text": categorical or (), "gap": missing_value, "hive": hive, "kind": options.kind(format)}
+    chosen = {"features": features or (), "drop": drop or (), **options.reading(categorical, numeric, None)}
+    if not looks_like_one(Path(source)):
+        _inspect_table(source, target, opening, chosen, json)
+        return
+    of_tables = {
+        "--target": target, "--feature": features, "--drop": drop, "--categorical": categorical,
+        "--numeric": numeric, "--missing-value": missing_value, "--format": format, "--hive": hive,
+    }  # fmt: skip
+    given = next((name for name, value in of_tables.items() if value), None)
+    if given is not None:
+        raise ParameterError(f"{visible(source)!r} is a model, and {given} is for tables.", f"Leave {given} out.")
+    _inspect_model(source, json)
+
+
+def _inspect_table(
+    source: str, target: str | None, opening: dict[str, Any], chosen: dict[str, Any], json: bool
+) -> None:
+    from hebnb.overview.files import describe_file
+    from hebnb.overview.layout import as_text
+    from hebnb.tabular.files import open_table
+
+    with open_table(source, **opening) as opened:
+        opened.require(opening["text"], "--categorical")
+        opened.require(chosen["numeric_features"] or (), "--numeric")
+        with options.busy(f"looking at {opened.n_rows():,} rows"):
+            description = describe_file(opened, target, **chosen)
+    if json:
+        lines = zip(*description.columns.values(), strict=True)
+        print_json(
+            {
+                "rows": description.n_rows,
+                "drawn_from": description.n_drawn_from,
+                "classes": {str(label): count for label, count in description.classes.items()},
+                "columns": [dict(zip(description.columns, line, strict=True)) for line in lines],
+                "alerts": [vars(alert) for alert in description.alerts],
+            }
+        )
+        return
+    console = out()
+    console.print(Text(as_text(description, console.width)), soft_wrap=True)
+
+
+def _inspect_model(source: str, json: bool) -> None:
     from hebnb.explain.summary import feature_summaries
     from hebnb.persistence.model_files import load
 
-    loaded = load(model)
+    loaded = load(source)
     classes = dict(zip([str(label) for label in loaded.classes_.tolist()], loaded.class_count_.tolist(), strict=True))
     features = feature_summaries(loaded.score_tables_)
     loss = getattr(loaded, "loo_log_loss_", None)

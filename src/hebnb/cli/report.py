@@ -72,6 +72,7 @@ def report(
 
       hebnb report sales.csv --target returned --time day
     """
+    from hebnb.cli.alerts import tell, told_before
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
     from hebnb.persistence.model_files import save
     from hebnb.report.build import made
@@ -101,7 +102,7 @@ def report(
             opened, require_target(target, opened), features=features or (), drop=drop or (), beside=time or group
         )
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
-        with progress() as bars:
+        with progress() as bars, told_before():
             page, model = made(
                 rows, name, options.reading(categorical, numeric, bins),
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars, in_time=time is not None,
@@ -115,6 +116,7 @@ def report(
         print_json(_summary(page, path, model_file))
     else:
         _print(page, path, model_file)
+        tell(page.contents.alerts, source, rows.target)
     if show:
         import webbrowser
 
@@ -140,6 +142,7 @@ def _summary(page: Any, path: Path, model_file: str | None) -> dict[str, Any]:
         "methods": {result.method.name: result.measures | {"seconds": result.seconds} for result in comparison.results},
         "refused": comparison.refused,
         "notes": page.contents.notes,
+        "alerts": [vars(alert) for alert in page.contents.alerts],
     }
 
 

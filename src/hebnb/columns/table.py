@@ -93,10 +93,7 @@ def read_labels(y: Any, n_rows: int | None = None, kept: BoolArray | None = None
     >>> read_labels(["no", "yes", "no"])
     Levels(codes=array([0, 1, 0]), values=array(['no', 'yes'], dtype=object))
     """
-    column = Column(name, nw.from_native(y, series_only=True) if nw.dependencies.is_into_series(y) else _flat(y, name))
-    codes, values = column.levels
-    if n_rows is not None and len(codes) != n_rows:
-        raise InputError(f"X has {n_rows} rows but {name} has {len(codes)}.")
+    codes, values = target_levels(y, n_rows, name)
     codes = codes if kept is None else codes[kept]
     gaps = int((codes < 0).sum())
     if gaps:
@@ -107,6 +104,20 @@ def read_labels(y: Any, n_rows: int | None = None, kept: BoolArray | None = None
             "hebnb classifies; cut a continuous target into classes first.",
         )
     return Levels(codes, values)
+
+
+def target_levels(y: Any, n_rows: int | None = None, name: str = "y") -> Levels:
+    """The target as levels, whatever it holds.
+
+    Examples
+    --------
+    >>> target_levels([0.5, None, 1.5]).codes
+    array([ 0, -1,  1])
+    """
+    column = Column(name, nw.from_native(y, series_only=True) if nw.dependencies.is_into_series(y) else _flat(y, name))
+    if n_rows is not None and len(column.levels.codes) != n_rows:
+        raise InputError(f"X has {n_rows} rows but {name} has {len(column.levels.codes)}.")
+    return column.levels
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:

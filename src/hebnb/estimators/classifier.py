@@ -26,6 +26,7 @@ from hebnb.engines import scoring
 from hebnb.engines.counting import check_limit
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
+from hebnb.estimators.alerts import warn_of_table
 from hebnb.estimators.learning import Learning, thinned
 from hebnb.estimators.rows import check_columns, checked_table, explained
 from hebnb.estimators.state import Kept, Learned
@@ -91,7 +92,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self._refuse_features(features)
             rows, dropped = learning.encoded(read(X), self._required(y), sample_weight)
             counts, sample = learning.structure.count(rows, None), learning.sampled(rows, random)
-        return self._begin(self._learned_from(learning, counts, thinned(sample, counts)), dropped)
+        scores = self._learned_from(learning, counts, thinned(sample, counts))
+        warn_of_table(counts)
+        return self._begin(scores, dropped)
 
     def count(self, X: Any, y: Any, sample_weight: Any = None, *, features: Sequence[str] | None = None) -> Counts:
         """Count rows without learning from them. Counts add, wherever they were made.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,9 +18,29 @@ from hebnb.evidence.search import column_gains
 from hebnb.foundation.arrays import FloatArray, IntArray
 
 # With fewer values than this, integers are names: a tree over them would have little to share.
-_FEWEST_VALUES = 12
+FEWEST_VALUES = 12
 # By how many standard errors numbers have to tell more than names, which crosses tell apart without limit.
 _ERRORS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """A column of integers read both ways.
+
+    Parameters
+    ----------
+    tree : BinTree
+        The integers as numbers.
+    names, numbers : float
+        How much more likely left-out rows become if they are names, and if they are numbers, in nats.
+    are_numbers : bool
+        Whether the difference is more than chance would make.
+    """
+
+    tree: BinTree
+    names: float
+    numbers: float
+    are_numbers: bool
 
 
 def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
@@ -28,6 +48,11 @@ def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
 
     Those of ``names`` are categories, whatever they tell.
     """
+    return {f: own.tree for f, own in both_readings(sample, names).items() if own.are_numbers}
+
+
+def both_readings(sample: Sample, names: Container[Name]) -> dict[int, Readings]:
+    """Integer columns that may be names or numbers, read both ways; those of ``names`` are categories."""
     rows, found = SampledRows.of(sample), {}
     for f, (name, kind) in enumerate(zip(sample.vocabulary.names, rows.features, strict=True)):
         if name in names or not _may_be_numbers(kind, sample.codes[f]):
@@ -36,15 +61,17 @@ def as_numbers(sample: Sample, names: Container[Name]) -> dict[int, BinTree]:
         codes = list(rows.codes)
         codes[f] = _places(kind, tree)[codes[f]]
         features = (*rows.features[:f], tree, *rows.features[f + 1 :])
-        more = column_gains(replace(rows, features=features, codes=tuple(codes)), f) - column_gains(rows, f)
-        if rows.weights @ more > _ERRORS * np.sqrt(rows.weights @ more**2):
-            found[f] = tree
+        as_names = column_gains(rows, f)
+        as_tree = column_gains(replace(rows, features=features, codes=tuple(codes)), f)
+        more = as_tree - as_names
+        are_numbers = bool(rows.weights @ more > _ERRORS * np.sqrt(rows.weights @ more**2))
+        found[f] = Readings(tree, float(rows.weights @ as_names), float(rows.weights @ as_tree), are_numbers)
     return found
 
 
 def _may_be_numbers(kind: Kind, codes: IntArray) -> bool:
     whole = isinstance(kind, Categories) and kind.values.dtype.kind in "iu"
-    return whole and kind.missing_code >= _FEWEST_VALUES and not bool((codes == kind.size).any())
+    return whole and kind.missing_code >= FEWEST_VALUES and not bool((codes == kind.size).any())
 
 
 def _tree(kind: Kind, codes: IntArray, weights: FloatArray) -> BinTree:

@@ -7,6 +7,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from numpy.lib import format as npy
@@ -31,6 +32,18 @@ _OF_TEXT, _OF_VALUE = 10.0, 50.0
 _BEGINS_VALUE = (b"{", b"[", b",", b":")
 # An array is read from bytes, and copied where its numbers are checked.
 _OF_ARRAY = 3.0
+
+
+def looks_like_one(path: Path) -> bool:
+    """Whether a file, if there is one, is a container of this kind, or is called so and damaged."""
+    is_called_so = path.suffix.lower() == ".skops"
+    if not path.is_file():
+        return is_called_so
+    try:
+        with zipfile.ZipFile(path) as file:
+            return _SCHEMA in file.namelist()
+    except zipfile.BadZipFile:
+        return is_called_so
 
 
 def read(data: bytes, allowance: Allowance) -> Any:

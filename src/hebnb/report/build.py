@@ -10,24 +10,21 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.column import Column
+from hebnb.columns.reading import ReadingParameters
+from hebnb.columns.table import read, target_levels
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.methods import METHODS
+from hebnb.overview.description import described
 from hebnb.report.baselines import BASELINES
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
 from hebnb.report.explorer import fits_page
-from hebnb.report.folds import are_sorted
 from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
 
-# What is said of rows whose order tells their class.
-SORTED = (
-    "Neighbouring rows are alike: the table seems to be sorted, by time or place perhaps. Folds at random then flatter "
-    "every method; --time or --group, with a column that tells when rows were or whose they are, would not."
-)
 # Probabilities of a method that are held while methods are compared: rows × classes.
 MOST_PROBABILITIES = 20_000_000
 
@@ -78,8 +75,17 @@ def made(
     y = label_array(labels)
     apart = None if beside is None else _places(beside, rows.beside)
     groups, times = (None, apart) if in_time else (apart, None)
-    if beside is None and rows is compared and are_sorted(np.unique(y, return_inverse=True)[1]):
-        notes.append(SORTED)
+    table = described(
+        read(X),
+        target_levels(labels),
+        ReadingParameters(
+            parameters.get("categorical_features", "auto"), parameters.get("numeric_features"), trees=True
+        ),
+        n_drawn_from=None if rows is compared else rows.n_rows,
+        repeated=rows.repeated,
+    )
+    # Where rows are parted by time or group, it does not matter whether they are sorted.
+    alerts = [alert for alert in table.alerts if apart is None or alert.kind != "sorted"]
     task = bars.add_task("comparing", total=folds * (len(BASELINES) + len(METHODS)))
     comparison = compare(
         X, y, parameters, folds=folds, random_state=seed, groups=groups, times=times,
@@ -101,7 +107,14 @@ def made(
     drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
     examples = encoded(explored[1], X.take(drawn)), shown.counts.classes.codes_of(y[drawn])
     page = contents(
-        name, rows.target, comparison, best.score_tables_, explored=(explored[0], shown), examples=examples, notes=notes
+        name,
+        rows.target,
+        comparison,
+        best.score_tables_,
+        explored=(explored[0], shown),
+        examples=examples,
+        notes=notes,
+        alerts=alerts,
     )
     bars.advance(task)
     return Page(page, render(page)), best

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import entropy
 
+from hebnb.estimators.alerts import Alert
 from hebnb.explain.summary import FeatureSummary, Telling, feature_summaries, telling_categories
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
@@ -38,6 +40,8 @@ class Contents:
         Rows learned from, and rows of the cross-validation.
     notes : list of str
         What a reader has to know about how the numbers came about.
+    alerts : list of Alert
+        What is odd about the table.
     classes : list of (label, share)
     comparison : Comparison
     verdict : str
@@ -69,6 +73,7 @@ class Contents:
     n_rows: int
     compared_rows: int
     notes: list[str]
+    alerts: Sequence[Alert]
     classes: list[tuple[str, float]]
     comparison: Comparison
     verdict: str
@@ -94,6 +99,7 @@ def contents(
     explored: tuple[str, ScoreTables],
     examples: tuple[list[IntArray], IntArray],
     notes: list[str],
+    alerts: Sequence[Alert] = (),
 ) -> Contents:
     """Put the page's numbers together.
 
@@ -108,6 +114,7 @@ def contents(
     examples : (codes, labels)
         Some rows, for the explorer.
     notes : list of str
+    alerts : list of Alert
     """
     best = comparison.best
     count, labels = model.counts.class_count, model.counts.classes.values
@@ -140,6 +147,7 @@ def contents(
         n_rows=round(float(count.sum())),
         compared_rows=len(comparison.labels),
         notes=notes,
+        alerts=alerts,
         classes=shares,
         comparison=comparison,
         verdict=verdict(comparison),

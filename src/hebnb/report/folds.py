@@ -11,9 +11,6 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, IntArray
 
-# Rows whose neighbours are of the same class so much more often than chance would have it are sorted.
-_ERRORS_OF_CHANCE = 6.0
-
 
 def parts(
     codes: IntArray, folds: int, seed: int, groups: Array | None = None, times: Array | None = None
@@ -72,22 +69,3 @@ def _in_time(times: Array, folds: int) -> Iterator[tuple[IntArray, IntArray]]:
         raise InputError("All rows are of one time, so none are later.", "Name another column with --time.")
     for start, end in zip(cuts, [*cuts[1:], len(order)], strict=True):
         yield np.sort(order[:start]), np.sort(order[start:end])
-
-
-def are_sorted(codes: IntArray) -> bool:
-    """Whether neighbouring rows are of one class far more often than if they were shuffled.
-
-    Then rows depend on those beside them, on a time or a place, and folds at random flatter every method.
-
-    Examples
-    --------
-    >>> are_sorted(np.repeat([0, 1], 500)), are_sorted(np.tile([0, 1], 500))
-    (True, False)
-    """
-    n = len(codes) - 1
-    share = np.bincount(codes) / len(codes)
-    chance = float(np.square(share).sum())
-    if n < 1 or chance >= 1:
-        return False
-    same = float(np.mean(codes[1:] == codes[:-1]))
-    return bool(same - chance > _ERRORS_OF_CHANCE * np.sqrt(chance * (1 - chance) / n))

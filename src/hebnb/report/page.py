@@ -12,10 +12,13 @@ import numpy as np
 
 from hebnb.foundation.arrays import FloatArray
 from hebnb.foundation.printable import visible
+from hebnb.overview.alerts import together
 from hebnb.report.comparison import MEASURES
 from hebnb.report.contents import MOST_CLASSES, Contents, measure_rows
 from hebnb.version import __version__
 
+# Alerts that are seen at once; the others can be unfolded.
+_MOST_ALERTS = 4
 # Colours of classes in drawings; more classes share the last.
 _HUES = 6
 
@@ -37,6 +40,8 @@ def render(contents: Contents) -> str:
     heat = _heat(contents, shown)
     return environment.get_template("page.html").render(
         page=contents,
+        alerts=together(contents.alerts),
+        most_alerts=_MOST_ALERTS,
         best=contents.comparison.best,
         measured=measure_rows(contents.comparison),
         greatest={

@@ -85,6 +85,11 @@ class Labelled:
         table = table.as_in_print([*chosen, target])
         return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled, beside)
 
+    @property
+    def repeated(self) -> list[str]:
+        """Names of features that several columns have in the files."""
+        return [name for name in self.table.written.repeated if name in self.features]
+
     def sample(self, rows: int, seed: int) -> Labelled:
         """A random sample of the rows."""
         return replace(self, table=self.table.sample(rows, seed), n_rows=rows)

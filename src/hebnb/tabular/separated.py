@@ -75,7 +75,13 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple
     if len(files.paths) == 1 and len(header) + len(files.partitions()) != len(text.columns):
         _refuse_uneven(files, separator)  # some lines were taken for a preamble
     _require_all_rows(files, separator, readings.n_rows)
-    return Written(text, readings.of, gaps), readings
+    return Written(text, readings.of, gaps, _repeated(header)), readings
+
+
+def _repeated(names: list[str]) -> list[str]:
+    """Names that occur several times, of which DuckDB leaves the first one as it is; case does not tell them apart."""
+    folded = [name.casefold() for name in names]
+    return [name for n, name in enumerate(names) if name and folded[:n].count(folded[n]) == 1]
 
 
 def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:

@@ -157,11 +157,14 @@ class Written:
         Of the columns that are text in the files.
     gaps : list of str
         What stands for a missing value.
+    repeated : list of str
+        Names that several columns have in the files; all but the first have another here.
     """
 
     relation: duckdb.DuckDBPyRelation
     readings: Mapping[str, Reading]
     gaps: Sequence[str]
+    repeated: Sequence[str] = ()
 
     def value(self, name: str) -> str:
         """What a column is read as, in SQL."""

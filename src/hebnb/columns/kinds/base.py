@@ -246,4 +246,4 @@ def refuse_missing(gaps: int, name: Name) -> None:
 
 def warn_of_gaps(name: Name) -> None:
     """Say that a column contributes nothing."""
-    errors.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.")
+    errors.warn(f"{errors.column(name)}: every value is missing; it contributes nothing.", errors.TableWarning)
