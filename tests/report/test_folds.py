@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commands import run
 from hebnb.errors import InputError
-from hebnb.report.folds import are_sorted, parts
+from hebnb.report.folds import parts
 
 labelled = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=12, max_size=80)
 
@@ -43,15 +43,6 @@ def test_no_row_is_tried_by_what_later_rows_taught(rows, folds):
     tried = np.concatenate([test for _, test in found])
     assert len(set(tried.tolist())) == len(tried)
     assert set(times[np.setdiff1d(np.arange(len(codes)), tried)]) <= set(times[found[0][0]])
-
-
-def test_sorted_rows_are_noticed_and_shuffled_ones_are_not():
-    random = np.random.default_rng(0)
-    shuffled = [are_sorted(random.integers(0, 3, 500)) for _ in range(200)]
-    assert not any(shuffled)
-    assert are_sorted(np.sort(random.integers(0, 3, 500)))
-    drifting = random.random(5000) < np.repeat(np.linspace(0.1, 0.9, 10), 500)
-    assert are_sorted(drifting.astype(int))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import entropy
 
 from hebnb.columns.column import Name, is_fractional
 from hebnb.counts.encoded import EncodedRows
@@ -27,8 +28,9 @@ FEWEST_WORDS = 4.0
 FEWEST_OF_CLASS = 10
 # Whole numbers as a target are classes up to this many; beyond it they may be a number.
 MOST_WHOLE_CLASSES = 50
-# Whole numbers are worth a word if they tell so much more as numbers than as names.
-MORE_AS_NUMBERS = 1.1
+# Whole numbers are worth a word if they tell so much more as numbers than as names, and order at all if it tells such
+# a share of what there is to know about the class.
+MORE_AS_NUMBERS, WORTH_A_WORD = 1.1, 0.01
 # Alerts of a kind that are told one by one, and columns that are named together.
 _MOST_APART, _MOST_NAMED = 3, 8
 
@@ -66,6 +68,11 @@ class Look:
     def n_rows(self) -> int:
         """How many rows are looked at."""
         return len(self.columns[0].codes)
+
+    def is_telling(self, f: int) -> bool:
+        """Whether a column tells something worth a word."""
+        counts = self.told.counts
+        return counts is not None and bool(self.told.gains[f] >= WORTH_A_WORD * entropy(counts.class_count))
 
     def repeats_no_value(self, seen: Seen) -> bool:
         """Whether nearly every row has a value of its own."""
@@ -145,7 +152,7 @@ def _repeated_names(look: Look) -> Iterator[Alert]:
 
 
 def _ids(look: Look) -> Iterator[Alert]:
-    for seen in look.columns:
+    for f, seen in enumerate(look.columns):
         numbers = seen.is_cut and seen.holds != "whole numbers"
         if (
             numbers
@@ -156,7 +163,7 @@ def _ids(look: Look) -> Iterator[Alert]:
         ):
             continue
         found = f"{named(seen.name)} has {seen.n_values:,} values in {look.n_rows:,} rows: an id, it seems."
-        if seen.is_cut:
+        if seen.is_cut and look.is_telling(f):
             found += " Its order tells the class, as in a table that was put together from parts."
         yield Alert(seen.name, "id", found, "Leave it out: new rows will have other values.")
 
@@ -164,15 +171,14 @@ def _ids(look: Look) -> Iterator[Alert]:
 def _constants(look: Look) -> Iterator[Alert]:
     for seen in look.columns:
         if seen.n_values == 1 and not seen.n_gaps and look.n_rows > 1:
-            yield Alert(seen.name, "constant", f"{named(seen.name)} is {seen.examples} in every row.", "Leave it out.")
+            found = f"{named(seen.name)} has the same value in every row: {seen.shown(0)}."
+            yield Alert(seen.name, "constant", found, "Leave it out: what never differs tells nothing.")
 
 
 def _gaps(look: Look) -> Iterator[Alert]:
     for seen in look.columns:
-        share = seen.n_gaps / look.n_rows
-        if share >= MOST_GAPS:
-            how = "every value" if share == 1 else f"{np.floor(1000 * share) / 10:.1f} % of the values"
-            found = f"{named(seen.name)}: {how} {'is' if share == 1 else 'are'} missing."
+        if seen.n_gaps >= MOST_GAPS * look.n_rows:
+            found = f"{named(seen.name)}: {seen.n_gaps:,} of {look.n_rows:,} values are missing."
             yield Alert(seen.name, "gaps", found, "Leave it out, or find out what became of them.")
 
 
@@ -215,15 +221,15 @@ def _whole_numbers(look: Look) -> Iterator[Alert]:
     for f, readings in look.told.readings.items():
         seen = look.columns[f]
         is_more = readings.are_numbers and readings.numbers >= MORE_AS_NUMBERS * readings.names
-        if is_more and not look.repeats_no_value(seen):
+        if is_more and look.is_telling(f) and not look.repeats_no_value(seen):
             rows = look.told.counts.class_count.sum() if look.told.counts is not None else 1.0
             yield Alert(
                 seen.name,
                 "whole numbers",
                 f"{named(seen.name)} holds whole numbers that tell more as numbers than as names: "
                 f"{readings.numbers / rows:.4f} nats a row instead of {readings.names / rows:.4f}.",
-                "EvidenceClassifier takes them for numbers by itself; for other classifiers list it in "
-                "numeric_features, or with --numeric.",
+                "EvidenceClassifier takes them for numbers by itself; other classifiers need to be told with "
+                "numeric_features, or --numeric. If they are ids, categorical_features or --categorical says so.",
             )
 
 

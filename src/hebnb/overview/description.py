@@ -85,18 +85,21 @@ def describe(
     Examples
     --------
     >>> import pandas as pd
-    >>> X = pd.DataFrame({"colour": ["red", "blue"] * 20, "number": range(40), "size": [1.5, 2.5, None, 3.5] * 10})
-    >>> describe(X, ["no", "yes"] * 20)
-    40 rows, 3 columns; no 20 (50.0%), yes 20 (50.0%)
+    >>> X = pd.DataFrame({"colour": ["red", "blue", "red"] * 20, "number": [f"no {n}" for n in range(60)]})
+    >>> X["size"] = [1.5, 2.5, None, 3.5] * 15
+    >>> description = describe(X, ["late", "early"] * 30)
+    >>> description
+    60 rows, 3 columns; early 30 (50.0%), late 30 (50.0%)
     <BLANKLINE>
-    column  taken for, and why                distinct   gaps     gain  examples
-    colour  text: categories                         2   0.0%  +0.6931  blue 50%, red 50%
-    number  whole numbers with 40 values: …         40   0.0%  -0.0000  0, 1, 2 …
-    size    floats: a tree of bins                   3  25.0%  +0.0000  1.5 … 3.5
+    column  distinct   gaps     gain  taken for, and why      examples
+    colour         2   0.0%  +0.0000  text: categories        red (67%), blue (33%)
+    number        60   0.0%  +0.0000  text: categories        no 0, no 1, no 10 …
+    size           3  25.0%  +0.7095  floats: a tree of bins  1.5 … 3.5
     <BLANKLINE>
     1 alert:
-    - Column 'number' has 40 values in 40 rows: an id, it seems. Leave it out: new rows will have other values.
-    >>> [(alert.column, alert.kind) for alert in describe(X).alerts]
+    - Column 'number' has 60 values in 60 rows: an id, it seems. Leave it out: new rows will have other
+      values.
+    >>> [(alert.column, alert.kind) for alert in description.alerts]
     [('number', 'id')]
     """
     table = read(X)

@@ -44,14 +44,15 @@ def _heading(description: TableDescription, width: int) -> list[str]:
 def _columns(description: TableDescription, width: int) -> list[str]:
     """A table of the columns: names, numbers, and what there is to say, beside or below each other."""
     lines = description.columns
-    names = [visible(str(name), max(_LEAST_NAME, width // 5)) for name in lines["column"]]
+    longest = max(_LEAST_NAME, width // 5)
+    names = [visible(str(name), longest) for name in lines["column"]]
     columns = [
-        _Column("column", [[name] for name in names]),
+        _Column("column", [_cut(name, longest) for name in names]),
         _Column("distinct", [[f"{n:,}"] for n in lines["distinct"]], right=True),
         _Column("gaps", [[f"{share:.1%}"] for share in lines["gaps"]], right=True),
     ]
     if description.classes:
-        gains = [["–" if gain is None else f"{gain:+.4f}"] for gain in lines["gain"]]
+        gains = [["–" if gain is None else f"{round(gain, 4) + 0.0:+.4f}"] for gain in lines["gain"]]
         columns.append(_Column("gain", gains, right=True))
     room = width - sum(column.width + 2 for column in columns)
     return _lined_up([*columns, *_said(lines["why"], lines["examples"], room)])
@@ -61,13 +62,21 @@ def _said(reasons: Sequence[str], examples: Sequence[str], room: int) -> list[_C
     """Reasons are wrapped, examples are cut short."""
     if room < _LEAST_BOTH:
         room = max(room, _LEAST_BOTH // 2)
-        both = [[*textwrap.wrap(reason, room), *_cut(own, room)] for reason, own in zip(reasons, examples, strict=True)]
+        both = [_below(reason, own, room) for reason, own in zip(reasons, examples, strict=True)]
         return [_Column("taken for, and why; examples", both)]
     of_reasons = min(max(map(len, reasons)), room // 2)
     return [
         _Column("taken for, and why", [textwrap.wrap(reason, of_reasons) for reason in reasons]),
         _Column("examples", [_cut(own, room - of_reasons - 2) for own in examples]),
     ]
+
+
+def _below(reason: str, example: str, room: int) -> list[str]:
+    """A reason and, on a line of its own if need be, examples."""
+    together = f"{reason}; {example}"
+    return (
+        [together] if example and cell_len(together) <= room else [*textwrap.wrap(reason, room), *_cut(example, room)]
+    )
 
 
 def _cut(example: str, room: int) -> list[str]:

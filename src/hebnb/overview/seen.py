@@ -15,8 +15,8 @@ from hebnb.foundation.printable import visible
 
 # Examples of a column, and the longest that one is shown.
 _EXAMPLES, _LONGEST = 3, 24
-# A share of the rows below which it is not told.
-_LEAST_SHARE = 0.005
+# A share of the rows below which it is not told; a number from which on all its digits are.
+_LEAST_SHARE, _LARGE = 0.005, 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,22 +99,24 @@ class Seen:
         if not len(self.values):
             return ""
         if self.is_cut:
-            ends = self.values[[0, -1]] if len(self.values) > 1 else self.values[:1]
-            return " … ".join(map(self._shown, ends.tolist()))
+            return " … ".join(map(self.shown, [0, self.n_values - 1] if self.n_values > 1 else [0]))
         most = np.argsort(-self.rows, kind="stable")[:_EXAMPLES].tolist()
-        texts = [visible(str(self.values[v]), _LONGEST) for v in most]
-        shares = self.rows[most] / len(self.codes)
-        if shares[0] >= _LEAST_SHARE:
+        texts, shares = [self.shown(v) for v in most], self.rows[most] / len(self.codes)
+        if shares[0] >= _LEAST_SHARE and self.rows[most[0]] > 1:
             texts = [f"{text} ({_percent(share)})" for text, share in zip(texts, shares, strict=True)]
-        return ", ".join(texts) + (" …" if len(self.values) > _EXAMPLES else "")
+        return ", ".join(texts) + (" …" if self.n_values > _EXAMPLES else "")
 
-    def _shown(self, number: float) -> str:
+    def shown(self, v: int) -> str:
+        """A value, by its place, as text."""
+        value = self.values[v]
+        if not self.is_cut:
+            return visible(str(value), _LONGEST)
         if self.holds in ("dates", "times"):
-            time = np.datetime64(int(number), "us").astype("M8[D]" if self.holds == "dates" else "M8[s]")
+            time = np.datetime64(int(value), "us").astype("M8[D]" if self.holds == "dates" else "M8[s]")
             return str(time).replace("T", " ")
         if self.holds == "durations":
-            return str(np.timedelta64(int(number), "us").item())
-        return f"{number:.6g}" if abs(number) < 1e6 or number % 1 else f"{number:.0f}"
+            return str(np.timedelta64(int(value), "us").item())
+        return f"{value:.6g}" if abs(value) < _LARGE or value % 1 else f"{value:.0f}"
 
 
 # Microseconds.

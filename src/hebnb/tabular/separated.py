@@ -79,9 +79,10 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple
 
 
 def _repeated(names: list[str]) -> list[str]:
-    """Names that occur several times, of which DuckDB leaves the first one as it is; case does not tell them apart."""
+    """Names that occur several times, as the first is written, which DuckDB leaves as it is; case does not count."""
     folded = [name.casefold() for name in names]
-    return [name for n, name in enumerate(names) if name and folded[:n].count(folded[n]) == 1]
+    firsts = {own: names[folded.index(own)] for own in folded if own and folded.count(own) > 1}
+    return list(firsts.values())
 
 
 def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:
