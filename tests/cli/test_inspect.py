@@ -77,7 +77,9 @@ def test_targets_that_fit_would_refuse_are_described(tmp_path):
 
 def test_repeated_names_are_told(tmp_path):
     header = "a,b,A,y\n"
-    (tmp_path / "t.csv").write_text(header + "".join(f"{n % 7},{n % 5},{n % 3},{'no' if n % 2 else 'yes'}\n" for n in range(60)))
+    (tmp_path / "t.csv").write_text(
+        header + "".join(f"{n % 7},{n % 5},{n % 3},{'no' if n % 2 else 'yes'}\n" for n in range(60))
+    )
     told = json.loads(run("inspect", tmp_path / "t.csv", "-t", "y", "--json").stdout)
     assert ("a", "repeated name") in [(alert["column"], alert["kind"]) for alert in told["alerts"]]
     (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text().replace("A,", "D,", 1))
@@ -148,7 +150,9 @@ def test_fit_tells_a_handful_of_alerts_once(odd):
     assert len(told) == 5
     assert done.stderr.count("gives the class away") == 1
     assert told[-1].startswith(f"And 2 more: hebnb inspect {odd} --target y")
-    again = json.loads(run("fit", odd, "--target", "y", "-m", "NB+loo", "-o", odd.with_name("n.skops"), "--json").stdout)
+    again = json.loads(
+        run("fit", odd, "--target", "y", "-m", "NB+loo", "-o", odd.with_name("n.skops"), "--json").stdout
+    )
     assert [alert["kind"] for alert in again["alerts"]] == KINDS
 
 
@@ -176,7 +180,11 @@ def test_a_clean_table_is_reported_without_alerts(tmp_path):
 def test_rows_parted_by_a_column_may_be_sorted(tmp_path):
     part = np.repeat(np.arange(8), ROWS // 8)
     write_csv(tmp_path / "t.csv", {"c": random.choice(["a", "b"], ROWS), "part": part.astype(str), "y": np.sort(COIN)})
-    at_random = run("report", tmp_path / "t.csv", "-t", "y", "--folds", "2", "--drop", "part", "-o", tmp_path / "p.html", "--json")
+    at_random = run(
+        "report", tmp_path / "t.csv", "-t", "y", "--folds", "2", "--drop", "part", "-o", tmp_path / "p.html", "--json"
+    )
     assert [alert["kind"] for alert in json.loads(at_random.stdout)["alerts"]] == ["sorted"]
-    by_part = run("report", tmp_path / "t.csv", "-t", "y", "--folds", "2", "--group", "part", "-o", tmp_path / "q.html", "--json")
+    by_part = run(
+        "report", tmp_path / "t.csv", "-t", "y", "--folds", "2", "--group", "part", "-o", tmp_path / "q.html", "--json"
+    )
     assert json.loads(by_part.stdout)["alerts"] == []

@@ -176,8 +176,8 @@ def test_what_a_library_cannot_do_names_the_column():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_times_of_day_are_categories(backend):
-    X = make_table(backend, {"at": [dt.time(hour) for hour in range(24)]})
-    assert len(NaiveBayes().fit(X, [0, 1] * 12).categories_[0]) == 24
+    X = make_table(backend, {"at": [dt.time(hour) for hour in range(24)] * 2})
+    assert len(NaiveBayes().fit(X, [0, 1] * 24).categories_[0]) == 24
 
 
 class TestTargets:

@@ -346,6 +346,7 @@ def test_columns_that_say_nothing_change_nothing(missing):
     assert_allclose(model.predict_proba(new), without.predict_proba(X.head(50)), atol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:In every column:hebnb.TableWarning")
 @pytest.mark.parametrize("as_type", [str, int, float])
 def test_a_column_that_is_another_for_every_row(as_type):
     X = pd.DataFrame({"key": np.random.default_rng(0).permutation(400).astype(as_type)})

@@ -181,6 +181,7 @@ class TestScores:
         else:
             assert not np.allclose(model.feature_weights_, 1)
 
+    @pytest.mark.filterwarnings("ignore:In every column:hebnb.TableWarning")
     def test_many_parents_of_many_categories(self):
         """256⁸ combinations of the codes of eight parents."""
         rng = np.random.default_rng(0)
@@ -305,7 +306,7 @@ class TestBatches:
 
 
 class TestLaws:
-    pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+    pytestmark = pytest.mark.filterwarnings("ignore::hebnb.TableWarning")
 
     @given(rows=ROWS, data=st.data(), smoothing=st.sampled_from(SMOOTHINGS))
     @examples(40)

@@ -517,7 +517,7 @@ def check_explained(model, X, y, new):
 
 
 class TestLaws:
-    pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+    pytestmark = pytest.mark.filterwarnings("ignore::hebnb.TableWarning")
 
     @given(rows=ROWS, data=st.data(), smoothing=st.sampled_from(SMOOTHINGS))
     @examples(40)

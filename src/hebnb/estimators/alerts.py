@@ -83,8 +83,8 @@ def of_counts(counts: Counts) -> list[Alert]:
 
 
 def leaks(counts: Counts) -> list[Alert]:
-    """Columns that give the class away."""
-    if counts.class_count.sum() < FEWEST_ROWS:
+    """Columns that give the class away, where there are others to learn from."""
+    if counts.class_count.sum() < FEWEST_ROWS or len(counts.tables) < 2:
         return []
     known = entropy(counts.class_count)
     names = [name for f, name in enumerate(counts.vocabulary.names) if _gives_away(counts, f, known)]

@@ -178,7 +178,8 @@ def _constants(look: Look) -> Iterator[Alert]:
 def _gaps(look: Look) -> Iterator[Alert]:
     for seen in look.columns:
         if seen.n_gaps >= MOST_GAPS * look.n_rows:
-            found = f"{named(seen.name)}: {seen.n_gaps:,} of {look.n_rows:,} values are missing."
+            some = f"{seen.n_gaps:,} of {look.n_rows:,} values are missing"
+            found = f"{named(seen.name)}: {some if seen.n_values else 'every value is missing'}."
             yield Alert(seen.name, "gaps", found, "Leave it out, or find out what became of them.")
 
 

@@ -31,6 +31,7 @@ def test_every_classifier_warns_once_of_a_column_that_gives_the_class_away(class
     (message,) = warned(classifier(), X, COIN)
     assert message.startswith("Column 'ended' gives the class away")
     assert warned(classifier(), X[["colour"]], COIN) == []
+    assert warned(classifier(), X[["ended"]], COIN) == []  # there is nothing else to learn from
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
