@@ -141,7 +141,7 @@ def test_what_is_not_there(tmp_path, name):
 
 
 def notes(done):
-    return [line for line in re.sub(r"\s+", " ", done.stderr).split("Note: ")[1:]]
+    return re.sub(r"\s+", " ", done.stderr).split("Note: ")[1:]
 
 
 def test_fit_tells_a_handful_of_alerts_once(odd):

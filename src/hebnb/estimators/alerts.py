@@ -115,8 +115,8 @@ def _best(table: CountTable) -> float:
 def loss_alone(counts: Counts, f: int) -> float:
     """The log-loss of left-out rows under a column alone, at the level of its tree where that is least.
 
-    The classes of a value are shrunk towards those of all rows, by one row: a value that no other row has leaves nothing
-    but their shares.
+    The classes of a value are shrunk towards those of all rows, by one row: a value that no other row has leaves
+    nothing but their shares.
 
     Examples
     --------
