@@ -466,7 +466,7 @@ class TestOddData:
             ([[f"id{n}", n] for n in range(40)], ["x", "y"] * 20),  # nothing occurs twice
         ],
     )
-    @pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+    @pytest.mark.filterwarnings("ignore::hebnb.TableWarning")
     def test_sensible_probabilities(self, model, X, y):
         model.fit(X, y)
         for proba in (model.predict_proba([*X, ["never"] * len(X[0])]), model.loo_predict_proba(X, y)):
@@ -480,6 +480,7 @@ class TestOddData:
         for model in self.MODELS:
             assert model.fit(X, y).predict_proba([["a", 1]])[0, 0] > 0.95
 
+    @pytest.mark.filterwarnings("ignore:In every column:hebnb.TableWarning")
     def test_identifiers_say_nothing(self):
         """What occurs once tells nothing of a new row, and the model says so of the class shares."""
         X, y = [[f"id{n}"] for n in range(100)], ["x"] * 75 + ["y"] * 25
