@@ -141,6 +141,13 @@ def test_classes_with_one_row_are_told_once():
     assert [alert.kind for alert in found] == ["no classes"]
 
 
+def test_classes_are_counted_in_all_rows_and_not_in_a_sample():
+    y = [f"c{n // 2}" for n in range(60_000)]
+    X = pd.DataFrame({"c": np.resize(COLOUR, 60_000)})
+    assert (None, "no classes") not in alerts(X, y)
+    assert (None, "no classes") in alerts(X, [*y[:20_000], *(f"d{n}" for n in range(40_000))])
+
+
 def test_names_that_would_act_on_a_terminal_are_written_out():
     (alert,) = (a for a in describe(pd.DataFrame({"a\x1b[2J": ["x"] * ROWS, "c": COLOUR}), COIN).alerts)
     assert "\x1b" not in str(alert)

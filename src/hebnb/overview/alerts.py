@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -88,8 +88,8 @@ def _from_counts(look: Look) -> Iterable[Alert]:
     """What a fit warns of, too."""
     if look.told.counts is None:
         return []
-    counts = look.told.counts
-    return [*leaks(counts), *no_classes(counts), *(only_ids(counts) if look.whole else [])]
+    ids = only_ids(look.told.counts) if all(map(look.repeats_no_value, look.columns)) else []
+    return [*leaks(look.told.counts), *_no_classes(look), *ids]
 
 
 def _target(look: Look) -> Iterator[Alert]:
@@ -100,7 +100,7 @@ def _target(look: Look) -> Iterator[Alert]:
     remedy = "Cut it into classes first, such as below and above a limit; hebnb does no regression."
     if any(map(is_fractional, classes.tolist())):
         yield Alert(None, "number as target", "The target holds numbers that are not whole.", remedy)
-    elif classes.dtype.kind in "iu" and len(classes) > MOST_WHOLE_CLASSES and not _many_alone(look):
+    elif classes.dtype.kind in "iu" and len(classes) > MOST_WHOLE_CLASSES and not _no_classes(look):
         found = f"The target holds {len(classes):,} different whole numbers: is it a number rather than a class?"
         yield Alert(None, "number as target", found, remedy)
     elif len(classes) == 1:
@@ -109,8 +109,12 @@ def _target(look: Look) -> Iterator[Alert]:
         yield Alert(None, "one class", found, "Name another target, or add rows of other classes.")
 
 
-def _many_alone(look: Look) -> bool:
-    return look.told.counts is not None and bool(no_classes(look.told.counts))
+def _no_classes(look: Look) -> list[Alert]:
+    """Labels that are ids or numbers, by all rows and not by a sample, in which classes have fewer."""
+    if look.rows is None or look.told.counts is None:
+        return []
+    count = np.bincount(look.rows.labels, minlength=look.rows.classes.size).astype(float)
+    return no_classes(replace(look.told.counts, classes=look.rows.classes, class_count=count))
 
 
 def _unlabelled(look: Look) -> Iterator[Alert]:
@@ -121,7 +125,7 @@ def _unlabelled(look: Look) -> Iterator[Alert]:
 
 def _rare_classes(look: Look) -> Iterator[Alert]:
     """Classes of which little can be learned."""
-    if look.rows is None or look.told.counts is None or _many_alone(look):
+    if look.rows is None or look.told.counts is None or _no_classes(look):
         return
     classes = look.rows.classes.values
     rows = np.bincount(look.rows.labels, minlength=len(classes))
