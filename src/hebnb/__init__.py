@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hebnb.errors import HebnbError, InputError, ParameterError, TableWarning
     from hebnb.estimators.batches import fit_batches
     from hebnb.overview.description import describe
+    from hebnb.parts import ColumnParts
     from hebnb.persistence import load, save
     from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
     from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
@@ -26,6 +27,7 @@ __all__ = [
     "KDB",
     "TAN",
     "Additive",
+    "ColumnParts",
     "Counts",
     "EvidenceClassifier",
     "HebnbError",
@@ -48,6 +50,7 @@ _HOMES = {
     "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning"),
     "hebnb.estimators.batches": ("fit_batches",),
     "hebnb.overview.description": ("describe",),
+    "hebnb.parts": ("ColumnParts",),
     "hebnb.persistence": ("load", "save"),
     "hebnb.smoothing.smoothers": ("HEB", "Additive", "MEstimate", "Smoother"),
     "hebnb.structures": ("AODE", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"),

@@ -49,6 +49,7 @@ def explain(
     from hebnb.errors import InputError
     from hebnb.estimators.rows import explained
     from hebnb.explain.contributions import pushes
+    from hebnb.parts.pipeline import apart
     from hebnb.persistence.model_files import load
 
     loaded = load(model)
@@ -60,7 +61,7 @@ def explain(
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")
-    explanation = explained(loaded, features(rows, loaded))
+    explanation = explained(apart(loaded)[1], features(rows, loaded))
     proba = softmax(explanation.parts.scores, axis=1)[0]
     c = labels.index(class_) if class_ is not None else int(proba.argmax())
     lines = pushes(explanation, 0, c)

@@ -28,6 +28,7 @@ def fit(
     max_categories: Annotated[
         int | None, typer.Option("--max-categories", min=1, help="Keep the most frequent categories of a column only.")
     ] = None,
+    parts: options.Parts = False,
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
     hive: options.Hive = False,
@@ -44,20 +45,26 @@ def fit(
       hebnb fit 'clicks-*.parquet' --target clicked --drop id --method AODE+loo
 
       zcat data.csv.gz | hebnb fit - --target y --categorical zip
+
+      hebnb fit wines.csv --target grade --parts
     """
     from hebnb.cli.alerts import tell, told_before
     from hebnb.errors import ParameterError
     from hebnb.foundation.files import refuse_existing, refuse_input
     from hebnb.methods import method as method_of
     from hebnb.overview.files import describe_file
+    from hebnb.parts import ColumnParts
+    from hebnb.parts.pipeline import together
     from hebnb.persistence.model_files import save
     from hebnb.tabular.files import open_table
     from hebnb.tabular.labelled import Labelled, require_target
+    from hebnb.tabular.parts import with_parts
 
     chosen = method_of(method)
     if bins is not None and "n_bins" not in chosen.kind().get_params():
         raise ParameterError(f"{chosen.name} has no number of bins: it learns where to cut.", "Leave --bins out.")
     model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)
+    made_of = ColumnParts() if parts else None
     refuse_existing(Path(output), overwrite=overwrite)
     with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value, hive=hive) as opened:
         refuse_input(Path(output), opened.inputs)
@@ -66,10 +73,12 @@ def fit(
         opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
         with options.busy(f"learning from {rows.n_rows:,} rows"), told_before():
-            rows.fit(model)
+            with with_parts(rows, made_of) as learned_from:
+                learned_from.fit(model)
             look = options.reading(categorical, numeric, None)
             alerts = describe_file(rows.table, target, features=rows.features, **look).alerts
-    save(model, output, overwrite=overwrite)
+    save(together(made_of, model), output, overwrite=overwrite)
+    new = learned_from.features[len(rows.features) :]
     counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
     left_out_loss = getattr(model, "loo_log_loss_", None)
     if json:
@@ -81,6 +90,7 @@ def fit(
                 "rows": rows.n_rows,
                 "rows_without_label": rows.unlabelled,
                 "features": rows.features,
+                "parts": new,
                 "classes": counts,
                 "leave_one_out_log_loss": left_out_loss,
                 "alerts": [vars(alert) for alert in alerts],
@@ -89,10 +99,13 @@ def fit(
         return
     shown = ", ".join(f"{visible(label, 40)} {count:,.0f}" for label, count in list(counts.items())[:10])
     more = f" and {len(counts) - 10} more classes" if len(counts) > 10 else ""
+    columns = f"{len(rows.features)} columns" + (f" and {len(new)} parts of them" if new else "")
     say(
-        f"Learned {visible(target, 40)} from {len(rows.features)} columns of {rows.n_rows:,} rows with {chosen.name} "
+        f"Learned {visible(target, 40)} from {columns} of {rows.n_rows:,} rows with {chosen.name} "
         f"({chosen.summary}): {shown}{more}."
     )
+    if parts and not new:
+        say("No column is a date or free text that has parts.")
     if rows.unlabelled:
         say(f"{rows.unlabelled:,} rows without a label were left out.")
     for name, dropped in model.dropped_.items():

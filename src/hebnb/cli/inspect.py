@@ -94,16 +94,18 @@ def _inspect_table(
 
 def _inspect_model(source: str, json: bool) -> None:
     from hebnb.explain.summary import feature_summaries
+    from hebnb.parts.pipeline import apart
     from hebnb.persistence.model_files import load
 
-    loaded = load(source)
+    whole = load(source)
+    loaded = apart(whole)[1]
     classes = dict(zip([str(label) for label in loaded.classes_.tolist()], loaded.class_count_.tolist(), strict=True))
     features = feature_summaries(loaded.score_tables_)
     loss = getattr(loaded, "loo_log_loss_", None)
     if json:
         print_json(
             {
-                "model": repr(loaded),
+                "model": repr(whole),
                 "rows": float(loaded.class_count_.sum()),
                 "classes": classes,
                 "leave_one_out_log_loss": loss,
@@ -113,7 +115,7 @@ def _inspect_model(source: str, json: bool) -> None:
         )
         return
     console = out()
-    console.print(Text(" ".join(visible(repr(loaded)).split())), soft_wrap=True)
+    console.print(Text(visible(" ".join(repr(whole).split()))), soft_wrap=True)
     rows = loaded.class_count_.sum()
     console.print(Text(f"learned from {rows:,.0f} rows" + (f"; leave-one-out log-loss {loss:.4f}" if loss else "")))
     console.print()

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from hebnb import errors
 from hebnb.columns.hierarchies import Ancestry
@@ -18,6 +19,7 @@ from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.printable import visible
+from hebnb.parts.pipeline import apart
 from hebnb.tabular.files import open_table
 from hebnb.tabular.table import TableFile
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def opened_for(
-    model: CategoricalClassifier, source: str, *, all_read: bool = False, **options: Any
+    model: CategoricalClassifier | Pipeline, source: str, *, all_read: bool = False, **options: Any
 ) -> AbstractContextManager[TableFile]:
     """A table, opened such that the columns of the model mean what they meant when it learned.
 
@@ -36,20 +38,18 @@ def opened_for(
     return open_table(source, text=_text_columns(model), dates=_dates(model), used=used, **options)
 
 
-def _text_columns(model: CategoricalClassifier) -> list[str]:
+def _text_columns(model: CategoricalClassifier | Pipeline) -> list[str]:
     """The columns that were learned as text, and are to be read as text wherever they come from."""
-    vocabulary = model.counts_.vocabulary
-    return [str(name) for name, feature in zip(vocabulary.names, vocabulary.features, strict=True) if _is_text(feature)]
+    return [name for name, feature in _learned_columns(model).items() if _is_text(feature)]
 
 
-def _dates(model: CategoricalClassifier) -> dict[str, str | None]:
+def _dates(model: CategoricalClassifier | Pipeline) -> dict[str, str | None]:
     """The columns that were learned as dates, and how those were written; None if the model does not know."""
-    vocabulary, known = model.counts_.vocabulary, model._learned.dates
-    are_dates = [_is_date(feature) for feature in vocabulary.features]
-    return {str(name): known.get(str(name)) for name, is_one in zip(vocabulary.names, are_dates, strict=True) if is_one}
+    known = apart(model)[1]._learned.dates
+    return {name: known.get(name) for name, feature in _learned_columns(model).items() if _is_date(feature)}
 
 
-def require_columns(table: TableFile, model: CategoricalClassifier) -> list[str]:
+def require_columns(table: TableFile, model: CategoricalClassifier | Pipeline) -> list[str]:
     """The columns of the model, all of which the table has."""
     names = _names(model)
     missing = [name for name in names if name not in table.columns]
@@ -65,18 +65,29 @@ def require_columns(table: TableFile, model: CategoricalClassifier) -> list[str]
     return names
 
 
-def features(rows: pa.Table, model: CategoricalClassifier) -> Any:
+def features(rows: pa.Table, model: CategoricalClassifier | Pipeline) -> Any:
     """The columns of the model, of these rows, as a table that it takes."""
     import pyarrow as pa
 
-    names = _names(model)
-    columns = [
-        _as_learned(rows[name], feature, name)
-        for name, feature in zip(names, model.counts_.vocabulary.features, strict=True)
-    ]
-    if hasattr(model, "feature_names_in_"):
-        return pa.table(columns, names=names)
-    return np.array([column.to_pylist() for column in columns], dtype=object).T
+    parts, classifier = apart(model)
+    learned = _learned_columns(model)
+    columns = [_as_learned(rows[name], feature, name) for name, feature in learned.items()]
+    if not hasattr(classifier, "feature_names_in_"):
+        given = np.array([column.to_pylist() for column in columns], dtype=object).T
+        return given if parts is None else parts.transform(given)
+    given = pa.table(columns, names=list(learned))
+    if parts is None:
+        return given
+    zoned = [rows[name] if _has_zone(rows[name].type) else given[name] for name in learned]
+    made = parts.transform(pa.table(zoned, names=list(learned)))
+    return pa.table([*given.columns, *made.columns[len(learned) :]], names=made.column_names)
+
+
+def _has_zone(found: Any) -> bool:
+    """Whether values are times whose clocks are elsewhere."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_timestamp(found) and found.tz)
 
 
 def _as_learned(column: Any, feature: Kind, name: str) -> Any:
@@ -251,8 +262,16 @@ def _is_string(found: Any) -> bool:
     return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
 
 
-def _names(model: CategoricalClassifier) -> list[str]:
-    return [str(name) for name in model.counts_.vocabulary.names]
+def _names(model: CategoricalClassifier | Pipeline) -> list[str]:
+    return list(_learned_columns(model))
+
+
+def _learned_columns(model: CategoricalClassifier | Pipeline) -> dict[str, Kind]:
+    """The columns that a table has to have, and what was learned of them; parts come after these."""
+    parts, classifier = apart(model)
+    vocabulary = classifier.counts_.vocabulary
+    end = None if parts is None else parts.n_features_in_
+    return dict(zip(map(str, vocabulary.names[:end]), vocabulary.features[:end], strict=True))
 
 
 def _is_date(feature: Kind) -> bool:

@@ -38,6 +38,12 @@ Bins = Annotated[
         "--bins", min=2, help="Quantile bins of a numeric column, where the method has them; 10 if not given."
     ),
 ]
+Parts = Annotated[
+    bool,
+    typer.Option(
+        "--parts", help="Learn from parts of dates (month, weekday, hour …) and from words of free text as well."
+    ),
+]
 Gap = Annotated[str | None, typer.Option("--missing-value", metavar="TEXT", help="Text that means a gap, such as NA.")]
 Format = Annotated[
     str | None,

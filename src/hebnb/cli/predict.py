@@ -15,6 +15,7 @@ from hebnb.foundation.printable import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sklearn.pipeline import Pipeline
 
     from hebnb.estimators.classifier import CategoricalClassifier
     from hebnb.tabular.source import Kind
@@ -106,7 +107,7 @@ def _write_all(rows: Beside, score: Callable[[pa.Table, pa.Table], pa.Table], pa
     return done
 
 
-def scorer(model: CategoricalClassifier, names_kept: list[str]) -> Callable[[pa.Table, pa.Table], pa.Table]:
+def scorer(model: CategoricalClassifier | Pipeline, names_kept: list[str]) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """A function that adds predictions to the columns of some rows that are kept, from those that the model reads."""
     import numpy as np
     import pyarrow as pa
@@ -114,13 +115,17 @@ def scorer(model: CategoricalClassifier, names_kept: list[str]) -> Callable[[pa.
 
     from hebnb.cli.matching import features
     from hebnb.engines.scoring import prediction_names
+    from hebnb.parts.pipeline import apart
     from hebnb.scores.lookups import best_classes
 
+    classifier = apart(model)[1]
     names = [name for what in ("prediction", "proba") for name in prediction_names([*names_kept], model.classes_, what)]
     labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
 
     def score(kept: pa.Table, rows: pa.Table) -> pa.Table:
-        scores = model.predict_joint_log_proba(features(rows, model)) if rows.num_rows else np.empty((0, len(labels)))
+        scores = np.empty((0, len(labels)))
+        if rows.num_rows:
+            scores = classifier.predict_joint_log_proba(features(rows, model))
         proba = softmax(scores, axis=1)
         best = pa.array(labels).take(pa.array(best_classes(scores)))
         made = [best, *(pa.array(column) for column in proba.T)]

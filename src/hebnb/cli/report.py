@@ -37,6 +37,7 @@ def report(
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
     bins: options.Bins = None,
+    parts: options.Parts = False,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of parts of the cross-validation.")] = 5,
     max_rows: Annotated[
         int, typer.Option("--max-rows", min=10, help="Compare on a random sample of at most so many rows.")
@@ -74,6 +75,7 @@ def report(
     """
     from hebnb.cli.alerts import tell, told_before
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
+    from hebnb.parts import ColumnParts
     from hebnb.persistence.model_files import save
     from hebnb.report.build import made
     from hebnb.tabular.files import open_table
@@ -106,6 +108,7 @@ def report(
             page, model = made(
                 rows, name, options.reading(categorical, numeric, bins),
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars, in_time=time is not None,
+                parts=ColumnParts() if parts else None,
             )  # fmt: skip
     path = path if output is not None else _free_name()  # the first free name may be taken by now
     with written_whole(path, overwrite=overwrite) as partial:

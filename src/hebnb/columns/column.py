@@ -247,7 +247,7 @@ def _integer_levels(data: Array) -> Levels:
 def _object_levels(data: list[Hashable]) -> Levels:
     number: dict[Hashable, int] = {}
     codes = np.fromiter((number.setdefault(value, len(number)) for value in data), np.intp, len(data))
-    missing = [_is_missing(value) for value in number]
+    missing = [is_missing(value) for value in number]
     if any(missing):
         present = np.where(missing, -1, np.cumsum(np.logical_not(missing)) - 1)
         codes = present.take(codes)
@@ -375,7 +375,7 @@ def _are_measurements(values: Array) -> bool:
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA: what is nothing, or is not equal to itself."""
     if value is None:
         return True

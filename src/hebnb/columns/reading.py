@@ -89,7 +89,7 @@ class Reading:
         """The edges the user gave, checked, by column name."""
         given: dict[Name, FloatArray] = {}
         for key, values in (self.parameters.bin_edges or {}).items():
-            (name,) = _listed("bin_edges", [key], self.names)
+            (name,) = listed_columns("bin_edges", [key], self.names)
             if name in given:
                 raise ParameterError(f"bin_edges gives edges for column {name!r} twice.")
             edges = as_array(values)
@@ -105,7 +105,7 @@ class Reading:
         """The trees of categories the user gave, checked, by column name."""
         given: dict[Name, Hierarchy] = {}
         for key, tree in (self.parameters.hierarchies or {}).items():
-            (name,) = _listed("hierarchies", [key], self.names)
+            (name,) = listed_columns("hierarchies", [key], self.names)
             if name in given:
                 raise ParameterError(f"hierarchies has column {name!r} twice.")
             given[name] = as_hierarchy(tree, f"hierarchies[{key!r}]")
@@ -114,18 +114,20 @@ class Reading:
     @cached_property
     def _cut(self) -> set[Name]:
         """Columns to be cut whatever they hold."""
-        return _listed("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
+        return (
+            listed_columns("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
+        )
 
     @cached_property
     def kept(self) -> set[Name]:
         """Columns that are categories whatever they hold."""
         listed = self.parameters.categorical_features
         if not isinstance(listed, str):
-            return _listed("categorical_features", listed, self.names) | self.hierarchies.keys()
+            return listed_columns("categorical_features", listed, self.names) | self.hierarchies.keys()
         return set(self.names) - self._cut if listed == "all" else set(self.hierarchies)
 
 
-def _listed(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:
+def listed_columns(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:
     """The columns that an argument lists by name, by position where that is not a name, or by a mask."""
     if listed is None:
         return set()

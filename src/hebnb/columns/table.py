@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -248,6 +248,68 @@ def as_table_like(columns: dict[str, Array], X: Any) -> Any:
     library: Any = nw.from_native(X, eager_only=True).implementation
     data = {name: values.tolist() if values.dtype.kind == "O" else values for name, values in columns.items()}
     return nw.from_dict(data, backend=library).to_native()
+
+
+def with_columns(X: Any, names: Sequence[str], columns: Mapping[str, Any], library: str = "default") -> Any:
+    """A table or array with more columns, which are masked arrays, at its end; one with a name of X replaces that.
+
+    Parameters
+    ----------
+    X : table or array of shape (S, F)
+    names : list of str
+        What the columns of X are called; those of a table have these names already.
+    columns : dict of str to masked array
+    library : str, default="default"
+        Of the table that is wanted, if it is not that of X.
+
+    Examples
+    --------
+    >>> with_columns([["a"], ["b"]], ["x"], {"words": np.ma.MaskedArray([1, 2], [False, True])})
+    array([['a', 1],
+           ['b', None]], dtype=object)
+    """
+    if not columns and isinstance(X, Sequence) and np.asarray(X).dtype.kind in "biuf":
+        return np.asarray(X)
+    X = as_array(X)
+    if library != "default":
+        X = _in_library(X, names, library)
+    if not columns:
+        return X
+    if isinstance(X, np.ndarray):
+        by_name = {name: own.astype(object) for name, own in zip(names, X.T, strict=True)}
+        by_name |= {name: as_array(values) for name, values in columns.items()}
+        return np.stack(list(by_name.values()), axis=1)
+    frame = nw.from_native(X, eager_only=True)
+    return frame.with_columns(*(_series(name, own, frame) for name, own in columns.items())).to_native()
+
+
+def _in_library(X: Any, names: Sequence[str], library: str) -> Any:
+    """A table or array as a table of pandas or Polars."""
+    if isinstance(X, np.ndarray):
+        data = {name: own.tolist() for name, own in zip(names, X.T, strict=True)}
+        return nw.from_dict(data, backend=import_module(library)).to_native()
+    frame = nw.from_native(X, eager_only=True)
+    if frame.implementation.value == library:
+        return X
+    return frame.to_pandas() if library == "pandas" else frame.to_polars()
+
+
+# Types of columns that are made, by the kinds of their arrays; pandas has others of its own where there may be gaps.
+_TYPES = {"i": nw.Int64(), "b": nw.Boolean(), "O": nw.String(), "M": nw.Datetime("us")}
+_OF_PANDAS = {"i": "Int64", "b": "boolean"}
+
+
+def _series(name: str, column: Any, frame: nw.DataFrame[Any]) -> nw.Series[Any]:
+    """A masked array as a series of the library that holds a table."""
+    kind = column.dtype.kind
+    values = as_array(column).tolist() if np.ma.is_masked(column) or kind == "O" else column.data
+    library: Any = frame.implementation
+    if library.is_pandas() and kind in _OF_PANDAS:
+        import pandas as pd
+
+        index = frame.to_native().index
+        return nw.from_native(pd.Series(values, index, dtype=_OF_PANDAS[kind], name=name), series_only=True)
+    return nw.new_series(name, values, _TYPES[kind], backend=library)
 
 
 def _no_features(n_rows: int) -> InputError:

@@ -28,7 +28,7 @@ from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.alerts import warn_of_table
 from hebnb.estimators.learning import Learning, thinned
-from hebnb.estimators.rows import check_columns, checked_table, explained
+from hebnb.estimators.rows import check_columns, checked_table, explained, frozen_at
 from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
@@ -218,7 +218,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         table = read(X)
         known: Learned | None = getattr(self, "_learned", None)
         if known is not None:
-            check_columns(self, X, table, known.scores)
+            check_columns(frozen_at(self, known.scores), X, table, known.scores.counts.vocabulary.names)
             self._check_same_weighting(known)
         kept = None if known is None else known.kept
         random = self._new_random() if kept is None else deepcopy(kept.random)

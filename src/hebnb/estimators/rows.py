@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from hebnb import errors
+from hebnb.columns.column import Name
 from hebnb.columns.table import Table, as_array, read
 from hebnb.errors import InputError
 from hebnb.estimators.state import Learned
@@ -22,7 +23,7 @@ def checked_table(model: BaseEstimator, X: Any, scores: ScoreTables) -> Table:
     """Rows with the columns that a model learned from."""
     X = as_array(X)
     table = read(X)
-    check_columns(model, X, table, scores)
+    check_columns(frozen_at(model, scores), X, table, scores.counts.vocabulary.names)
     if not table.n_rows:
         raise no_rows()
     return table
@@ -59,14 +60,19 @@ def _with_crosses(scores: ScoreTables, values: Array) -> Array:
     return np.concatenate([values, np.array(together, dtype=object).reshape(len(together), -1).T], axis=1)
 
 
-def check_columns(model: BaseEstimator, X: Any, table: Table, scores: ScoreTables) -> None:
-    """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
-    now, then = table.names, scores.counts.vocabulary.names
-    complaint = ""
+def frozen_at(model: BaseEstimator, scores: ScoreTables) -> BaseEstimator:
+    """The model as it was with these scores, whatever another thread does to it."""
     frozen = copy(model)
     frozen._learned = Learned(scores)
+    return frozen
+
+
+def check_columns(model: BaseEstimator, X: Any, table: Table, then: tuple[Name, ...]) -> None:
+    """Compare the columns with those of fit as scikit-learn does, and name the first one out of place."""
+    now = table.names
+    complaint = ""
     try:
-        validate_data(frozen, X, reset=False, skip_check_array=True)
+        validate_data(model, X, reset=False, skip_check_array=True)
     except ValueError as error:
         complaint = str(error)
     positions = tuple(range(len(now))), tuple(range(len(then)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.pipeline import Pipeline
 
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
@@ -17,10 +18,12 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.state import Learned
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.json_values import from_json, to_json
+from hebnb.parts.pipeline import apart, together
 from hebnb.persistence.allowance import Allowance
 from hebnb.persistence.counts import counts_of, with_counts
 from hebnb.persistence.needs import bytes_of_trees, bytes_to_answer
 from hebnb.persistence.old_formats import as_written_now
+from hebnb.persistence.parts import described_parts, restored_parts
 from hebnb.scores.build import family_tables, levels
 from hebnb.scores.combination import Combination
 from hebnb.scores.estimates import Estimates
@@ -31,7 +34,9 @@ from hebnb.structures import CLASSIFIERS
 from hebnb.version import __version__
 
 # Raised when an older hebnb could not make sense of a new document. Those of every number up to this one are read.
-FORMAT = 2
+FORMAT = 3
+# What is written of a model without a transformer before it: nothing there is new since.
+_FORMAT_WITHOUT_PARTS = 2
 
 # Rows that a model has to answer before it is handed out.
 _PROBES = 1 << 12
@@ -39,8 +44,9 @@ _PROBES = 1 << 12
 _SMOOTHERS: dict[str, type[Smoother]] = {"HEB": HEB, "Additive": Additive, "MEstimate": MEstimate}
 
 
-def of_model(model: CategoricalClassifier) -> dict[str, Any]:
+def of_model(model: CategoricalClassifier | Pipeline) -> dict[str, Any]:
     """The model as a header and arrays."""
+    parts, model = apart(model)
     name = type(model).__name__
     if CLASSIFIERS.get(name) is not type(model):
         raise InputError(f"{name} is not a classifier of hebnb.", "Use joblib for a file that only you will load.")
@@ -49,7 +55,7 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
     arrays: dict[str, Array] = {}
     features = [_described(kind, f"feature{n}", arrays) for n, kind in enumerate(vocabulary.features)]
     header = {
-        "format": FORMAT,
+        "format": _FORMAT_WITHOUT_PARTS if parts is None else FORMAT,
         "hebnb": __version__,
         "model": name,
         "parameters": {key: _parameter(value) for key, value in model.get_params(deep=False).items()},
@@ -65,6 +71,8 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
         "tables": [list(table.columns) for table in scores.tables] if _stand_in(scores) else None,
         "estimates": None if scores.estimates is None else {"min_count": scores.estimates.min_count},
     }
+    if parts is not None:
+        header["parts"] = described_parts(parts)
     combination = scores.combination
     arrays |= {"log_prior": scores.log_prior, "offsets": combination.offsets, "weights": combination.table_weights}
     if _stand_in(scores):
@@ -78,15 +86,15 @@ def of_model(model: CategoricalClassifier) -> dict[str, Any]:
     return {"header": json.dumps(header), "arrays": arrays}
 
 
-def pay(model: CategoricalClassifier, allowance: Allowance) -> None:
+def pay(model: CategoricalClassifier | Pipeline, allowance: Allowance) -> None:
     """Say what building the model anew will take."""
-    scores = model.score_tables_
+    scores = apart(model)[1].score_tables_
     described = [kind.document()[0] for kind in scores.counts.vocabulary.features]
     columns = [table.columns for table in scores.tables]
     allowance.take(bytes_of_trees(described) + bytes_to_answer(scores.counts, columns, scores.estimates))
 
 
-def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier:
+def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier | Pipeline:
     """Build the model, checking that all its parts fit together and that it answers."""
     header, arrays = json.loads(document["header"]), document["arrays"]
     if header["format"] > FORMAT:
@@ -100,7 +108,9 @@ def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier:
     require(isinstance(dropped, dict), "what was dropped is not told")
     given = None if allowed is None else parts.categories(allowed, "allowed")
     model._learned = Learned(scores, dropped, given, dates=parts.dates())
-    return model
+    described = header.get("parts")
+    names = scores.counts.vocabulary.names
+    return together(None if described is None else restored_parts(described, names), model)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ import os
 import zipfile
 from copy import copy
 from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import Pipeline
 
 from hebnb.errors import HebnbError, InputError
 from hebnb.estimators.classifier import CategoricalClassifier
@@ -21,7 +24,7 @@ from hebnb.persistence.allowance import Allowance, honest_bytes
 __all__ = ["load", "save"]
 
 
-def save(model: CategoricalClassifier, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+def save(model: CategoricalClassifier | Pipeline, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
     """Write a fitted model to a skops file.
 
     The file appears whole or not at all. A smoother of your own cannot be saved, nor can categories other than text,
@@ -30,7 +33,7 @@ def save(model: CategoricalClassifier, path: str | os.PathLike[str], *, overwrit
 
     Parameters
     ----------
-    model : classifier
+    model : classifier, or pipeline of ``ColumnParts`` and a classifier
     path : str or path
         By custom it ends in ``.skops``.
     overwrite : bool
@@ -50,7 +53,7 @@ def save(model: CategoricalClassifier, path: str | os.PathLike[str], *, overwrit
         partial.write_bytes(data)
 
 
-def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> CategoricalClassifier:
+def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> Any:
     """Read a model that ``save`` wrote. Nothing in the file is executed, whatever it holds.
 
     Parameters
@@ -62,7 +65,7 @@ def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> 
 
     Returns
     -------
-    classifier
+    classifier, or pipeline of ``ColumnParts`` and a classifier, if that is what was saved
 
     Examples
     --------
@@ -95,7 +98,7 @@ def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> 
         ) from error
 
 
-def _packed(model: CategoricalClassifier) -> bytes:
+def _packed(model: CategoricalClassifier | Pipeline) -> bytes:
     """The file, compressed unless it would then be too small for what it holds to be loaded."""
     import skops.io
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from hebnb import errors
 from hebnb.columns.column import Column
@@ -18,12 +19,15 @@ from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.methods import METHODS
 from hebnb.overview.description import described
+from hebnb.parts import ColumnParts
+from hebnb.parts.pipeline import together
 from hebnb.report.baselines import BASELINES
 from hebnb.report.comparison import compare
 from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
 from hebnb.report.explorer import fits_page
 from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
+from hebnb.tabular.parts import with_parts
 
 # Probabilities of a method that are held while methods are compared: rows × classes.
 MOST_PROBABILITIES = 20_000_000
@@ -47,7 +51,8 @@ def made(
     seed: int,
     bars: Any,
     in_time: bool = False,
-) -> tuple[Page, CategoricalClassifier]:
+    parts: ColumnParts | None = None,
+) -> tuple[Page, CategoricalClassifier | Pipeline]:
     """Compare the methods, fit the best on all rows, and make the page.
 
     Parameters
@@ -62,6 +67,8 @@ def made(
     bars : rich.progress.Progress
     in_time : bool, default=False
         Whether the column beside the features tells when rows were; else it tells which belong together.
+    parts : ColumnParts, optional
+        What makes further columns of those that there are; it learns anew in every fold.
     """
     notes = []
     if rows.unlabelled:
@@ -88,7 +95,7 @@ def made(
     alerts = [alert for alert in table.alerts if apart is None or alert.kind != "sorted"]
     task = bars.add_task("comparing", total=folds * (len(BASELINES) + len(METHODS)))
     comparison = compare(
-        X, y, parameters, folds=folds, random_state=seed, groups=groups, times=times,
+        X, y, parameters, folds=folds, random_state=seed, groups=groups, times=times, parts=parts,
         advance=lambda method: bars.update(task, advance=1, description=f"comparing {method}"),
     )  # fmt: skip
     if comparison.unknown:
@@ -96,16 +103,23 @@ def made(
             f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
         )
     task = bars.add_task("learning from all rows", total=2)
-    best = rows.fit(METHODS[comparison.best.method.name].model(**parameters))
-    bars.advance(task)
-    explored = comparison.best.method.name, best
-    if not fits_page(best.score_tables_):
-        explored = "NB+loo", rows.fit(METHODS["NB+loo"].model(**parameters))
-        notes.append(f"The tables of {comparison.best.method.name} are too large for a page; the explorer has NB+loo.")
+    with with_parts(rows, parts) as learned_from:
+        best = learned_from.fit(METHODS[comparison.best.method.name].model(**parameters))
+        bars.advance(task)
+        explored = comparison.best.method.name, best
+        if not fits_page(best.score_tables_):
+            explored = "NB+loo", learned_from.fit(METHODS["NB+loo"].model(**parameters))
+            notes.append(
+                f"The tables of {comparison.best.method.name} are too large for a page; the explorer has NB+loo."
+            )
     shown = explored[1].score_tables_
     notes += explorer_notes(shown)
     drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
-    examples = encoded(explored[1], X.take(drawn)), shown.counts.classes.codes_of(y[drawn])
+    some = X.take(drawn)
+    examples = (
+        encoded(explored[1], some if parts is None else parts.transform(some)),
+        shown.counts.classes.codes_of(y[drawn]),
+    )
     page = contents(
         name,
         rows.target,
@@ -117,7 +131,7 @@ def made(
         alerts=alerts,
     )
     bars.advance(task)
-    return Page(page, render(page)), best
+    return Page(page, render(page)), together(parts, best)
 
 
 def _places(beside: Any, name: str | None) -> IntArray:

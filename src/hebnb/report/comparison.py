@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 
 from hebnb import errors
@@ -23,8 +24,9 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.parts import ColumnParts
 from hebnb.report.baselines import BASELINES, Baseline, Columns
-from hebnb.report.folds import parts
+from hebnb.report.folds import parts as folds_of
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
@@ -122,6 +124,7 @@ def compare(
     random_state: int = 0,
     groups: Array | None = None,
     times: Array | None = None,
+    parts: ColumnParts | None = None,
     advance: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Cross-validate every method.
@@ -137,6 +140,8 @@ def compare(
         Seed of the folds.
     groups, times : array of shape (S,), optional
         Of the rows: a group is never on both sides, and no row is tried by what later rows taught.
+    parts : ColumnParts, optional
+        What makes further columns of those that there are; it learns from the training rows of every fold.
     advance : function
         Called with the name of a method after each of its folds.
     """
@@ -145,7 +150,7 @@ def compare(
         raise InputError(
             "All rows of the sample are of one class.", f"Compare on more rows, with {errors.argument('max_rows')}."
         )
-    pairs = parts(codes, folds, random_state, groups, times)
+    pairs = folds_of(codes, folds, random_state, groups, times)
     # A class whose rows are all in one fold is unknown to the model that should predict them.
     tried, known = np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
     for train, test in pairs:
@@ -156,7 +161,11 @@ def compare(
     trials = {method.name: _Trial(method, np.zeros((len(y), len(classes)))) for method in every}
     refused: dict[str, str] = {}
     for train, test in pairs:
-        fold = _Fold(X.take(train), y[train], X.take(test), test)
+        learned_from, tried_on = X.take(train), X.take(test)
+        if parts is not None:
+            own = clone(parts).fit(learned_from, y[train])
+            learned_from, tried_on = own.transform(learned_from), own.transform(tried_on)
+        fold = _Fold(learned_from, y[train], tried_on, test)
         for name, trial in trials.items():
             if name in refused:
                 continue

@@ -109,7 +109,7 @@ class TableFile:
     def slice(self, start: int, rows: int) -> pa.Table:
         """Some rows, by number from 0."""
         with reading(self.source):
-            return self.relation.limit(rows, start).to_arrow_table()
+            return self.in_their_zones(self.relation.limit(rows, start).to_arrow_table())
 
     def sample(self, rows: int, seed: int) -> TableFile:
         """A random sample of that many rows."""
@@ -133,7 +133,7 @@ class TableFile:
     def collect(self) -> pa.Table:
         """All rows, in memory."""
         with reading(self.source):
-            return self.relation.to_arrow_table()
+            return self.in_their_zones(self.relation.to_arrow_table())
 
     def batches(self, rows: int = BATCH_ROWS) -> Iterator[pa.Table]:
         """All rows, some at a time, in their order."""
@@ -143,7 +143,17 @@ class TableFile:
             make = getattr(self.relation, "to_arrow_reader", None) or self.relation.fetch_record_batch
             for batch in make(rows):
                 if batch.num_rows:
-                    yield pa.Table.from_batches([batch])
+                    yield self.in_their_zones(pa.Table.from_batches([batch]))
+
+    def in_their_zones(self, rows: pa.Table) -> pa.Table:
+        """Rows whose times have the zones of the files, or UTC, and not the zone that this machine is in."""
+        import pyarrow as pa
+
+        for n, (name, kind) in enumerate(zip(rows.schema.names, rows.schema.types, strict=True)):
+            if pa.types.is_timestamp(kind) and kind.tz:
+                zone = self.zones[name].tz if name in self.zones else "UTC"
+                rows = rows.set_column(n, name, rows[n].cast(pa.timestamp(kind.unit, zone)))
+        return rows
 
 
 @dataclass(frozen=True)
@@ -220,7 +230,8 @@ class Beside:
         for n, name in enumerate(self.kept):
             if name in self.zones:
                 kept = kept.set_column(n, name, kept[n].cast(self.zones[name]))
-        return kept, rows.select(range(ends, rows.num_columns)).rename_columns(self.read)
+        read = rows.select(range(ends, rows.num_columns)).rename_columns(self.read)
+        return kept, replace(self.table, zones=self.zones).in_their_zones(read)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from hebnb.export.onnx.columns import LABEL, PROBABILITIES, Port, input_names, p
 from hebnb.export.onnx.graph import Graph, import_onnx, texts_of
 from hebnb.export.onnx.scores import check_size, scores
 from hebnb.foundation.arrays import Array
+from hebnb.parts.pipeline import without_parts
 from hebnb.scores.lookups import TIE
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.version import __version__
@@ -140,6 +141,7 @@ def onnx_inputs(model: CategoricalClassifier, X: Any) -> dict[str, Array]:
 
 
 def _score_tables(model: Any) -> ScoreTables:
+    model = without_parts(model, "A graph")
     if not isinstance(model, CategoricalClassifier):
         raise ParameterError(f"A {type(model).__name__} has no ONNX graph.", "Pass a fitted classifier of hebnb.")
     return model.score_tables_

@@ -15,6 +15,7 @@ from hebnb.export.sql.estimates import add_scores_of_estimates
 from hebnb.export.sql.keys import Keys, kind_of
 from hebnb.export.sql.reading import add_read
 from hebnb.export.sql.sums import add_sums
+from hebnb.parts.pipeline import without_parts
 from hebnb.scores.lookups import TIE
 from hebnb.scores.score_tables import ScoreTables
 
@@ -92,7 +93,7 @@ def to_sql(
         raise errors.unknown_name("dialect", dialect, list(DIALECTS))
     if not _PLAIN_NAME.fullmatch(prefix):
         raise ParameterError(f"prefix={prefix!r} must be a short name of ASCII letters, digits and underscores.")
-    scores = model.score_tables_
+    scores = without_parts(model, "A query").score_tables_
     query = Query(DIALECTS[dialect], prefix)
     columns = _columns(scores, query, dialect)
     labels = _label_constants(scores, query)

@@ -1,0 +1,7 @@
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from hebnb import ColumnParts
+@parametrize_with_checks([ColumnParts()])
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
