@@ -119,7 +119,7 @@ def unknown_name(argument: str, given: object, known: list[str]) -> ParameterErr
     """The error for a name that is not on a short list: it shows the list, and the nearest name."""
     near = nearest(str(given), known)
     hint = f"Did you mean {near!r}?" if near else None
-    return ParameterError(f"{argument}={given!r} is not known. Known: {_shown(known)}.", hint)
+    return ParameterError(f"{argument}={given!r} is not known. Known: {shown_names(known)}.", hint)
 
 
 def nearest(name: str, known: list[str]) -> str | None:
@@ -135,6 +135,13 @@ def nearest(name: str, known: list[str]) -> str | None:
     return folded[near[0]] if near else None
 
 
-def _shown(names: list[str], most: int = 20) -> str:
+def shown_names(names: list[str], most: int = 20) -> str:
+    """Names in a message, and how many more there are.
+
+    Examples
+    --------
+    >>> shown_names(["a", "b", "c"], 2)
+    "'a', 'b' and 1 more"
+    """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(repr, names[:most])) + more

@@ -5,13 +5,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
 
-from hebnb import EvidenceClassifier, HebnbError, load
+from hebnb import ColumnParts, EvidenceClassifier, HebnbError, NaiveBayes, load
 from hebnb.persistence import container, document, model_files
 from hebnb.persistence.allowance import Allowance
 from models import MODELS, strange_rows, table
+from wines import wines
 
 NUMBERS = [np.nan, np.inf, -np.inf, -1, 0, 1e308, -1e308, 1e-320, 2**53, 3, 10**400]
 OTHERS = ["", "x", None, True, [], {}, [1], {"tuple": [1]}, {"decimal": "NaN"}, {"dict": []}]
@@ -22,6 +25,12 @@ def with_hierarchy():
     X, y = table()
     X = X.assign(place=[f"{n % 4}/{n % 12}" for n in range(len(X))])
     return EvidenceClassifier(hierarchies={"place": "/"}).fit(X, y), X
+
+
+def with_parts():
+    columns, colours = wines(120)
+    X = pd.DataFrame(columns).assign(sold=pd.date_range("2024-01-01", periods=120, freq="31h"))
+    return make_pipeline(ColumnParts(max_words=3), NaiveBayes()).fit(X, colours), X
 
 
 def places(item, path=()):
@@ -116,3 +125,21 @@ def test_altered_documents_are_refused_or_are_models(number, monkeypatch, tmp_pa
         assert np.isfinite(proba).all(), (number, seed)
         assert_allclose(proba.sum(axis=1), 1, err_msg=str((number, seed)))
     assert refused > ALTERATIONS / 5
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_altered_parts_are_refused_or_are_parts(monkeypatch, tmp_path):
+    model, X = with_parts()
+    content = document.of_model(model)
+    assert_array_equal(answered(content, X, monkeypatch, tmp_path), model.predict_proba(X))
+    refused = 0
+    for seed in range(4 * ALTERATIONS):
+        header = json.loads(content["header"])
+        alter_header(header["parts"], np.random.default_rng([99, seed]))
+        try:
+            proba = answered(content | {"header": json.dumps(header)}, X, monkeypatch, tmp_path)
+        except HebnbError:
+            refused += 1
+            continue
+        assert_allclose(proba.sum(axis=1), 1, err_msg=str(seed))
+    assert refused > 2 * ALTERATIONS

@@ -43,13 +43,15 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Of a column of dates or times these are the year, the month, the day of the month, the weekday and the hour, as far
     as they vary. Times with a zone are taken as the clocks there show them. Of a column of free text they are the first
-    word, the last word, the number of words, and for every word that tells something about the class whether the
-    text has it. Words are runs of letters, digits and underscores, whatever their case. The columns themselves, and
-    all others, stay as they are. New columns are called ``"departure: weekday"`` or ``"wine: has merlot"``.
+    word, the last word, the number of words, and which of its key words a text has. Words are runs of letters, digits
+    and underscores, whatever their case. The columns themselves, and all others, stay as they are. New columns are
+    called ``"departure: weekday"``, ``"wine: last word"``, ``"wine: key word"``.
 
-    A word has to tell more than the luckiest of as many useless ones would, so that of random words none is taken in
-    nearly all tables; without ``y`` the most frequent words are. What is learned comes from at most 50,000
-    rows, drawn at random but always the same.
+    Key words are those that tell something about the class. A word has to tell more than the luckiest of as many
+    useless ones would, so that of random words none is taken in nearly all tables; without ``y`` the most frequent are.
+    Words that hardly ever are in one text share a column, whose categories they are: a wine's variety is one
+    column. There are further columns, ``"wine: key word 2"`` and so on, for words that go together with these. What is
+    learned comes from at most 50,000 rows, drawn at random but always the same.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns of free text. By default those of text with at least 50 different values, of which more than half have
         several words with blanks between them.
     max_words : int, default=50
-        At most so many words of a column become columns; up to 1,000.
+        At most so many key words of a column; up to 1,000.
 
     Attributes
     ----------
@@ -106,7 +108,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> ColumnParts(text=[0], max_words=1).fit([["old wine"], ["red wine"]] * 9, ["no", "yes"] * 9).parts_
-        {'x0': ['x0: first word', 'x0: has old']}
+        {'x0': ['x0: first word', 'x0: key word']}
         """
         self._check_parameters()
         table = read(X)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from hebnb import errors
 from hebnb.errors import InputError
 from hebnb.parts.column_parts import ColumnParts
 
@@ -40,8 +41,8 @@ def without_parts(model: Any, form: str) -> Any:
     parts, classifier = apart(model)
     if parts is None:
         return classifier
+    made = list(parts.get_feature_names_out())[parts.n_features_in_ :]
     raise InputError(
-        f"{form} has no way to make the columns that this model learned from of dates and words: "
-        f"{', '.join(map(repr, list(parts.get_feature_names_out())[parts.n_features_in_ :][:3]))}, …",
-        "Learn without ColumnParts or --parts; or export model[-1] and make these columns yourself.",
+        f"The model learned from parts of dates and texts, which {form} does not make: {errors.shown_names(made, 3)}.",
+        "Learn without ColumnParts or --parts; or export model[-1] alone, for a table that has these columns.",
     )

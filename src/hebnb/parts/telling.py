@@ -14,6 +14,8 @@ from hebnb.smoothing.strength import CountLikelihood, Terms
 _LEAST_ROWS = 5
 # Most words that are tried, the most frequent, and most counts of words and classes.
 _MOST_TRIED, _MOST_COUNTS = 10_000, 10_000_000
+# Words share a column if at most this share of the rows with the rarer has the other too.
+_MOST_TOGETHER = 0.05
 # How far the classes of rows with a word may be from those of all rows: a Dirichlet prior worth one row.
 _STRENGTH = 1.0
 
@@ -70,6 +72,40 @@ def telling_words(
     found = np.maximum(_evidence(count, share), _evidence(class_count - count, share))
     best = np.lexsort([tried, -found])
     return tuple(words[tried[n]] for n in best[:most] if found[n] > np.log(2 * len(tried)))
+
+
+def word_columns(codes: IntArray, texts: Sequence[Sequence[str]], words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Words in as few columns as hold them: those that hardly ever are in one text share a column.
+
+    So varieties of wine become one column with a category each, as somebody would have written them down, rather than a
+    column each of yes and no, which depend on one another. Every word goes to the first column that has room.
+
+    Parameters
+    ----------
+    codes, texts
+        As for ``telling_words``.
+    words : list of str
+        The most important first.
+
+    Examples
+    --------
+    >>> texts = [["old", "merlot"], ["old", "riesling"], ["riesling"]]
+    >>> word_columns(np.array([0, 1, 2]), texts, ["riesling", "old", "merlot"])
+    (('riesling', 'merlot'), ('old',))
+    """
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts))
+    has = np.array([[word in own for word in words] for own in map(set, texts)], dtype=float)
+    has = has.reshape(len(texts), len(words))
+    both = (has.T * rows) @ has
+    fits = both <= _MOST_TOGETHER * np.minimum.outer(both.diagonal(), both.diagonal())
+    columns: list[list[int]] = []
+    for w in range(len(words)):
+        home = next((column for column in columns if fits[w, column].all()), None)
+        if home is None:
+            columns.append([w])
+        else:
+            home.append(w)
+    return tuple(tuple(words[w] for w in column) for column in columns)
 
 
 def _incidence(texts: Sequence[Sequence[str]]) -> tuple[list[str], csc_array]:

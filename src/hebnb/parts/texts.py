@@ -1,4 +1,4 @@
-"""Words of free text: the first, the last, how many there are, and whether some that tell something are among them."""
+"""Words of free text: the first, the last, how many there are, and which of the key words are among them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
 from hebnb.columns.column import Column
 from hebnb.foundation.arrays import Array, IntArray
-from hebnb.parts.telling import telling_words
+from hebnb.parts.telling import telling_words, word_columns
 
 # Text with at least so many different values, of which more than this share are several words, is free text.
 LEAST_VALUES, LEAST_SHARE = 50, 0.5
@@ -23,12 +24,14 @@ _LETTER = re.compile(r"[^\W\d_]")
 def words_of(text: str) -> list[str]:
     """The words of a text: runs of letters, digits and underscores, whatever their case; accents stay.
 
+    A letter and its accent may be one character or two.
+
     Examples
     --------
     >>> words_of("Château d'Yquem, 2001")
     ['château', 'd', 'yquem', '2001']
     """
-    return _WORD.findall(text.casefold())
+    return _WORD.findall(normalize("NFC", text.casefold()))
 
 
 def _first(words: Sequence[str]) -> str | None:
@@ -38,6 +41,9 @@ def _first(words: Sequence[str]) -> str | None:
 def _last(words: Sequence[str]) -> str | None:
     return words[-1] if words else None
 
+
+# The value of a text that has none of the key words of a column; no word is like it.
+NO_WORD = "(none)"
 
 # What is made of the words of a text, and the type of it.
 TEXT_PARTS: dict[str, tuple[Callable[[Sequence[str]], Any], type]] = {
@@ -73,47 +79,45 @@ class TextParts:
         The position of the column.
     parts : tuple of str
         Names among ``TEXT_PARTS``.
-    words : tuple of str
-        Words whose presence is a column, the most telling first.
+    words : tuple of tuples of str
+        Key words, by columns: of those in one, hardly ever two are in a text, and then the first is its value.
     """
 
     at: int
     parts: tuple[str, ...]
-    words: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
 
     @classmethod
     def learned(cls, at: int, column: Column, labels: IntArray | None, max_words: int) -> TextParts:
         """The parts that vary, and the words that tell something of the labels, or are most frequent without any."""
         codes, texts = _texts(column)
         parts = tuple(name for name in TEXT_PARTS if len({_made(name, words) for words in texts}) > 1)
-        return cls(at, parts, telling_words(codes, texts, labels, max_words))
+        return cls(at, parts, word_columns(codes, texts, telling_words(codes, texts, labels, max_words)))
 
     @property
     def titles(self) -> tuple[str, ...]:
         """What the parts are called, after the name of the column."""
-        return *self.parts, *(f"has {word}" for word in self.words)
+        return *self.parts, *(f"key word {n}" if n > 1 else "key word" for n in range(1, len(self.words) + 1))
 
     def columns(self, column: Column) -> list[Any]:
         """The parts as masked arrays."""
         codes, texts = _texts(column)
         made = [_column([_made(name, words) for words in texts], TEXT_PARTS[name][1], codes) for name in self.parts]
-        present = np.zeros((len(texts), len(self.words)), dtype=bool)
-        place = {word: n for n, word in enumerate(self.words)}
-        for row, words in zip(present, texts, strict=True):
-            row[[place[word] for word in words if word in place]] = True
-        return made + [_column(own, bool, codes) for own in present.T]
+        return made + [
+            _column([_key_word(own, words) for words in map(set, texts)], object, codes) for own in self.words
+        ]
 
     def instead(self, column: Column) -> None:
         """Nothing: the text stays as it is."""
 
     def document(self) -> dict[str, Any]:
         """What was learned, as JSON has it."""
-        return {"kind": "text", "at": self.at, "parts": list(self.parts), "words": list(self.words)}
+        return {"kind": "text", "at": self.at, "parts": list(self.parts), "words": list(map(list, self.words))}
 
     @classmethod
     def restored(cls, described: Mapping[str, Any]) -> TextParts:
         """What such a document tells."""
-        return cls(described["at"], tuple(described["parts"]), tuple(described["words"]))
+        return cls(described["at"], tuple(described["parts"]), tuple(map(tuple, described["words"])))
 
 
 def _texts(column: Column) -> tuple[IntArray, list[list[str]]]:
@@ -126,7 +130,11 @@ def _made(part: str, words: Sequence[str]) -> Any:
     return TEXT_PARTS[part][0](words)
 
 
-def _column(of_texts: Sequence[Any] | Array, kind: type, codes: IntArray) -> Any:
+def _key_word(known: Sequence[str], words: set[str]) -> str:
+    return next((word for word in known if word in words), NO_WORD)
+
+
+def _column(of_texts: Sequence[Any], kind: type, codes: IntArray) -> Any:
     """A masked array of what rows have, from what texts have."""
     known: Array = np.zeros(len(of_texts) + 1, dtype=kind)
     known[:-1] = of_texts

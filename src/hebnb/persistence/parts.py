@@ -48,11 +48,16 @@ def restored_parts(described: Mapping[str, Any], names_out: tuple[Any, ...]) -> 
 
 def _restored(described: Mapping[str, Any], n_columns: int) -> Parts:
     restored, known = _KINDS[described["kind"]]
-    at, parts, words = described["at"], described["parts"], described.get("words", [])
+    at, parts, words = (
+        described["at"],
+        described["parts"],
+        [word for column in described.get("words", []) for word in column],
+    )
     if type(at) is not int or not 0 <= at < n_columns:
         raise ValueError("parts of no column")
     if not set(parts) <= set(known) or len(set(parts)) != len(parts):
         raise ValueError("no such parts")
-    if not all(isinstance(word, str) for word in words) or not len(set(words)) == len(words) <= MOST_WORDS:
+    are_words = all(isinstance(word, str) for word in words) and all(described.get("words", []))
+    if not are_words or not len(set(words)) == len(words) <= MOST_WORDS:
         raise ValueError("no such words")
     return restored(described)

@@ -14,6 +14,7 @@ from hebnb.errors import InputError
 from hebnb.parts import ColumnParts
 from hebnb.parts.column_parts import MOST_ROWS
 from hebnb.tabular.labelled import IN_MEMORY, Labelled
+from hebnb.tabular.table import BATCH_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ def with_parts(rows: Labelled, parts: ColumnParts | None) -> Iterator[Labelled]:
 
 def _transformed(rows: Labelled, parts: ColumnParts, beside: list[str]) -> Iterator[pa.Table]:
     """Batches of rows with all columns that are needed."""
-    for batch in rows.table.select(list(dict.fromkeys([*rows.features, *beside]))).batches():
+    for batch in rows.table.select(list(dict.fromkeys([*rows.features, *beside]))).batches(BATCH_ROWS):
         made = parts.transform(batch.select(rows.features))
         for name in beside:
             if name not in rows.features:

@@ -141,7 +141,7 @@ def onnx_inputs(model: CategoricalClassifier, X: Any) -> dict[str, Array]:
 
 
 def _score_tables(model: Any) -> ScoreTables:
-    model = without_parts(model, "A graph")
+    model = without_parts(model, "a graph")
     if not isinstance(model, CategoricalClassifier):
         raise ParameterError(f"A {type(model).__name__} has no ONNX graph.", "Pass a fitted classifier of hebnb.")
     return model.score_tables_

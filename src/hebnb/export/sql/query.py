@@ -93,7 +93,7 @@ def to_sql(
         raise errors.unknown_name("dialect", dialect, list(DIALECTS))
     if not _PLAIN_NAME.fullmatch(prefix):
         raise ParameterError(f"prefix={prefix!r} must be a short name of ASCII letters, digits and underscores.")
-    scores = without_parts(model, "A query").score_tables_
+    scores = without_parts(model, "a query").score_tables_
     query = Query(DIALECTS[dialect], prefix)
     columns = _columns(scores, query, dialect)
     labels = _label_constants(scores, query)
