@@ -103,9 +103,16 @@ class TextParts:
         """The parts as masked arrays."""
         codes, texts = _texts(column)
         made = [_column([_made(name, words) for words in texts], TEXT_PARTS[name][1], codes) for name in self.parts]
-        return made + [
-            _column([_key_word(own, words) for words in map(set, texts)], object, codes) for own in self.words
-        ]
+        return made + [_column(own, object, codes) for own in self._key_words(texts).T]
+
+    def _key_words(self, texts: Sequence[Sequence[str]]) -> Array:
+        """The key word of every text in every column, of shape (texts, columns)."""
+        place = {word: (c, rank) for c, column in enumerate(self.words) for rank, word in enumerate(column)}
+        found = np.full((len(texts), len(self.words)), NO_WORD, dtype=object)
+        for of_text, words in zip(found, texts, strict=True):
+            for c, rank in sorted((place[word] for word in words if word in place), reverse=True):
+                of_text[c] = self.words[c][rank]
+        return found
 
     def instead(self, column: Column) -> None:
         """Nothing: the text stays as it is."""
@@ -130,11 +137,7 @@ def _made(part: str, words: Sequence[str]) -> Any:
     return TEXT_PARTS[part][0](words)
 
 
-def _key_word(known: Sequence[str], words: set[str]) -> str:
-    return next((word for word in known if word in words), NO_WORD)
-
-
-def _column(of_texts: Sequence[Any], kind: type, codes: IntArray) -> Any:
+def _column(of_texts: Sequence[Any] | Array, kind: type, codes: IntArray) -> Any:
     """A masked array of what rows have, from what texts have."""
     known: Array = np.zeros(len(of_texts) + 1, dtype=kind)
     known[:-1] = of_texts
