@@ -28,7 +28,14 @@ from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.alerts import warn_of_table
 from hebnb.estimators.learning import Learning, thinned
-from hebnb.estimators.rows import check_columns, checked_table, explained, frozen_at
+from hebnb.estimators.rows import (
+    check_columns,
+    checked_table,
+    explained,
+    frozen_at,
+    names_that_are_text,
+    taking_any_column,
+)
 from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
@@ -461,10 +468,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     @property
     def feature_names_in_(self) -> Array:
         """The names of the columns, if they have any."""
-        names = self._fitted("feature_names_in_").counts.vocabulary.names
-        if not all(isinstance(name, str) for name in names):
-            raise AttributeError("feature_names_in_ is for columns whose names are text.")
-        return np.array(names, dtype=object)
+        return names_that_are_text(self._fitted("feature_names_in_").counts.vocabulary.names)
 
     def _weights(self, attribute: str) -> Combination:
         scores = self._fitted(attribute)
@@ -491,11 +495,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return "_learned" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
+        return taking_any_column(super().__sklearn_tags__())
 
     def _learning(self) -> Learning:
         """What the parameters come to, checked."""

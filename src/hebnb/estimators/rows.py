@@ -88,6 +88,21 @@ def check_columns(model: BaseEstimator, X: Any, table: Table, then: tuple[Name, 
         raise InputError(complaint.strip(), "Pass the columns of fit, in their order.")
 
 
+def names_that_are_text(names: tuple[Name, ...]) -> Array:
+    """What scikit-learn has as ``feature_names_in_``, which is there only if all names are text."""
+    if not all(isinstance(name, str) for name in names):
+        raise AttributeError("feature_names_in_ is for columns whose names are text.")
+    return np.array(names, dtype=object)
+
+
+def taking_any_column(tags: Any) -> Any:
+    """Tags of an estimator that takes columns of all kinds, with gaps."""
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    tags.input_tags.allow_nan = True
+    return tags
+
+
 def no_rows() -> InputError:
     """The complaint about a table without any."""
     return InputError("X has 0 rows.", "Pass at least one.")

@@ -16,7 +16,7 @@ from hebnb.columns.column import Name
 from hebnb.columns.reading import listed_columns
 from hebnb.columns.table import Table, as_array, read, read_labels, with_columns
 from hebnb.errors import InputError, ParameterError
-from hebnb.estimators.rows import check_columns, no_rows
+from hebnb.estimators.rows import check_columns, names_that_are_text, no_rows, taking_any_column
 from hebnb.evidence.search import some_rows
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.parts.dates import DateParts
@@ -178,10 +178,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def feature_names_in_(self) -> Array:
         """The names of the columns, if they have any."""
-        names = self._attribute("feature_names_in_").names
-        if not all(isinstance(name, str) for name in names):
-            raise AttributeError("feature_names_in_ is for columns whose names are text.")
-        return np.array(names, dtype=object)
+        return names_that_are_text(self._attribute("feature_names_in_").names)
 
     def _of_columns(self, table: Table, labels: IntArray | None) -> list[Parts]:
         """What is learned of every column that has parts."""
@@ -222,10 +219,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return "_learned" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
+        tags = taking_any_column(super().__sklearn_tags__())
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
