@@ -27,7 +27,7 @@ def wall_times(column: Column) -> Array:
     array(['2024-02-29T23:30:00.000000',                        'NaT'], dtype='datetime64[us]')
     """
     data = column.data
-    if isinstance(data, nw.Series) and isinstance(data.dtype, nw.Datetime | nw.Date):
+    if isinstance(data, nw.Series) and isinstance(data.dtype, nw.Datetime | nw.Date) and not _forgets_zones(data):
         has_zone = isinstance(data.dtype, nw.Datetime) and data.dtype.time_zone is not None
         data = (data.dt.replace_time_zone(None) if has_zone else data).to_numpy()
     if isinstance(data, np.ndarray) and data.dtype.kind == "M":
@@ -40,6 +40,11 @@ def wall_times(column: Column) -> Array:
             f"{errors.column(column.name)}: not all of its values are dates ({error}).",
             "Dates in text are written as 2024-12-31 or 2024-12-31T23:59; leave the column out of dates otherwise.",
         ) from error
+
+
+def _forgets_zones(series: nw.Series[Any]) -> bool:
+    """Whether this is pandas on Arrow, whose version 2 gives UTC where the clocks of a zone are asked for."""
+    return series.implementation.is_pandas() and "pyarrow" in str(series.to_native().dtype)
 
 
 def _wall_time(value: Any) -> Any:
