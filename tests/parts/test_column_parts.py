@@ -29,7 +29,8 @@ def mixed(rows=300, seed=0):
     """Columns of text, times, days, categories and numbers, with gaps, and labels that one word tells."""
     random = np.random.default_rng(seed)
     texts = [" ".join(random.choice(WORDS, random.integers(0, 7))) for _ in range(rows)]
-    labels = ["yes" if "red" in text.split() else "no" for text in texts]
+    mistaken = random.random(rows) < 0.1
+    labels = ["yes" if ("red" in text.split()) != other else "no" for text, other in zip(texts, mistaken, strict=True)]
     times = [dt.datetime(2021, 1, 1) + dt.timedelta(minutes=int(n)) for n in random.integers(0, 10**6, rows)]
     columns = {
         "text": texts,

@@ -135,7 +135,7 @@ def test_queries_and_graphs_say_that_they_have_no_parts():
 
 def test_times_of_text_are_times_in_the_loaded_model_too(path):
     X = pd.DataFrame({"day": [f"2024-{n % 12 + 1:02}-{n % 28 + 1:02}" for n in range(120)]})
-    y = np.array(["cold" if n % 12 < 6 else "warm" for n in range(120)])
+    y = np.array(["cold" if (n % 12 < 6) != (n % 10 == 0) else "warm" for n in range(120)])
     model = make_pipeline(ColumnParts(dates=["day"]), NaiveBayes()).fit(X, y)
     save(model, path)
-    assert load(path).score(X, y) == model.score(X, y) == 1
+    assert load(path).score(X, y) == model.score(X, y) >= 0.9
