@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from hebnb import KDB, EvidenceClassifier, NaiveBayes
 from hebnb.columns.kinds import Categories
 from hebnb.engines import counting
-from hebnb.engines.backends.base import Backend, batch_rows, in_threads
+from hebnb.engines.backends.base import Backend, batch_rows, streamed_in_threads
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.engines.tallying import Codes, ValueTally
 
@@ -77,9 +77,9 @@ def test_a_batch_is_small_however_many_columns_there_are():
 
 
 def test_results_keep_their_order_and_errors_arrive():
-    assert list(in_threads(lambda n: n * n, range(50))) == [n * n for n in range(50)]
+    assert list(streamed_in_threads(lambda n: n * n, range(50))) == [n * n for n in range(50)]
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(lambda n: 1 // (n - 7), range(50)))
+        list(streamed_in_threads(lambda n: 1 // (n - 7), range(50)))
 
 
 def test_an_error_in_a_pass_says_what_hebnb_was_doing():

@@ -114,7 +114,7 @@ class Backend:
             batches = self.batches(frame.to_native(), batch_rows(len(frame.collect_schema())))
             if batches is None:
                 return None
-            for found in in_threads(lambda batch: tally(nw.from_native(batch, eager_only=True)), batches):
+            for found in streamed_in_threads(lambda batch: tally(nw.from_native(batch, eager_only=True)), batches):
                 sums.add(found)
         except Exception as error:
             error.add_note(f"hebnb was {note}.")
@@ -156,7 +156,7 @@ class Backend:
         return None
 
 
-def in_threads(function: Callable[[Any], T], batches: Iterable[Any]) -> Iterator[T]:
+def streamed_in_threads(function: Callable[[Any], T], batches: Iterable[Any]) -> Iterator[T]:
     """What a function makes of batches, in their order; several are worked on at a time, and few are held."""
     running: deque[Future[T]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:

@@ -16,8 +16,8 @@ from hebnb.engines.backends.base import (
     arrow_tables,
     as_lists,
     batch_rows,
-    in_threads,
     prediction_type,
+    streamed_in_threads,
     with_predictions,
 )
 
@@ -87,7 +87,9 @@ class ScoredRows:
         return reader.__arrow_c_stream__(requested_schema)
 
     def _batches(self) -> Iterator[Any]:
-        for scored in in_threads(lambda table: with_predictions(table, self._kept, self._scorer), self._tables()):
+        for scored in streamed_in_threads(
+            lambda table: with_predictions(table, self._kept, self._scorer), self._tables()
+        ):
             yield from scored.cast(self.schema).to_batches()
 
 
