@@ -13,7 +13,7 @@ from hebnb.version import __version__
 
 if TYPE_CHECKING:
     from hebnb.counts.single import Counts
-    from hebnb.errors import HebnbError, InputError, ParameterError, TableWarning
+    from hebnb.errors import HebnbError, InputError, ParameterError, TableWarning, UnseenWarning
     from hebnb.estimators.batches import fit_batches
     from hebnb.overview.description import describe
     from hebnb.parts import ColumnParts
@@ -37,6 +37,7 @@ __all__ = [
     "ParameterError",
     "Smoother",
     "TableWarning",
+    "UnseenWarning",
     "__version__",
     "describe",
     "fit_batches",
@@ -47,7 +48,7 @@ __all__ = [
 # Where names come from. They are fetched when they are first used, so that whatever needs few of them starts fast.
 _HOMES = {
     "hebnb.counts.single": ("Counts",),
-    "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning"),
+    "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning", "UnseenWarning"),
     "hebnb.estimators.batches": ("fit_batches",),
     "hebnb.overview.description": ("describe",),
     "hebnb.parts": ("ColumnParts",),

@@ -5,6 +5,7 @@ HebnbError
 └── ParameterError  an argument of an estimator or function is not usable (also a ValueError)
 
 TableWarning        what was learned from a table is likely wrong or useless (a UserWarning)
+UnseenWarning       most values of a column were never seen at fit (a UserWarning)
 
 A message says where, what, and on a line of its own the remedy.
 """
@@ -19,7 +20,7 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["HebnbError", "InputError", "ParameterError", "TableWarning"]
+__all__ = ["HebnbError", "InputError", "ParameterError", "TableWarning", "UnseenWarning"]
 
 
 class HebnbError(Exception):
@@ -71,6 +72,25 @@ class TableWarning(UserWarning):
     Examples
     --------
     >>> warnings.filterwarnings("ignore", category=TableWarning)  # you know your table
+    """
+
+
+class UnseenWarning(UserWarning):
+    """Most values of a column are others than those that a model learned from.
+
+    The message names the columns, the share of the rows, and the reason where it can be told.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from hebnb import NaiveBayes
+    >>> model = NaiveBayes().fit([["red"], ["blue"]] * 50, [0, 1] * 50)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = model.predict([["Red"], ["Blue"]] * 50)
+    >>> print(caught[0].message)
+    Column 0: 100% of 100 rows have values that were never seen at fit, and tell next to nothing. They match in \
+another letter case.
     """
 
 

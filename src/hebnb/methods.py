@@ -76,6 +76,12 @@ METHODS = {
         Method("HEB-M+GR", "NaiveBayes", {"weighting": "sqrt-mi"}, "the same, features weighted by information"),
         Method("HEB-AODE", "AODE", {}, "one dependence more, smoothing learned"),
         Method("NB+loo", "NaiveBayes", {"weighting": "loo"}, "HEB-M, weights learned on left-out rows"),
+        Method(
+            "HEB-U+loo",
+            "NaiveBayes",
+            {"smoothing": "heb-u", "weighting": "loo"},
+            "NB+loo, shrunk towards equal frequencies",
+        ),
         Method("AODE+loo", "AODE", {"weighting": "loo"}, "HEB-AODE, weights learned on left-out rows"),
         Method("TAN+loo", "TAN", {"weighting": "loo"}, "one parent a column; weights learned on left-out rows"),
         Method("KDB+loo", "KDB", {"weighting": "loo"}, "two parents a column; weights learned on left-out rows"),

@@ -5,13 +5,16 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import log_loss
 
 from conftest import BACKENDS, make_table
-from hebnb import NaiveBayes
-from hebnb.columns.kinds.bins import quantile_edges
+from hebnb import Additive, NaiveBayes
+from hebnb.columns.column import Column
+from hebnb.columns.kinds.bins import Bins, quantile_edges
+from hebnb.columns.reading import ReadingParameters
 
 START = dt.datetime(2024, 1, 1, 12)
 COLUMNS = {
@@ -19,7 +22,7 @@ COLUMNS = {
     "flag": [True, False, None, True, True, False] * 4,
     "code": [3, 1, 1, 7, 3, 3] * 4,
     "float": [i / 7 for i in range(24)],
-    "gappy": [None if i % 5 == 0 else float(i) for i in range(24)],
+    "gappy": [None if i % 5 == 0 else i + 0.5 for i in range(24)],
     "few": [0.5, 1.5, 2.5] * 8,
     "when": [START + dt.timedelta(hours=7 * i * i) for i in range(24)],
 }
@@ -29,7 +32,7 @@ NEW = {
     "flag": [None, True, False],
     "code": [1, 2, 7],
     "float": [-100.0, 1.0, 100.0],
-    "gappy": [3.0, None, 99.0],
+    "gappy": [3.5, None, 99.0],
     "few": [0.5, 0.7, None],
     "when": [START, START + dt.timedelta(days=30), None],
 }
@@ -165,6 +168,50 @@ class TestBins:
         assert_array_equal(
             quantile_edges(values, weights.astype(float), 4), quantile_edges(repeated, np.ones(len(repeated)), 4)
         )
+
+    @given(st.lists(st.integers(0, 40).map(float), min_size=12, max_size=80), st.integers(2, 8))
+    def test_heavy_values_have_a_bin_to_themselves_and_others_the_quantiles(self, values, n_bins):
+        column = Column("x", np.array(values) / 2)
+        distinct, counts = np.unique(column.data, return_counts=True)
+        kind = Bins.learn(column, ReadingParameters(n_bins=n_bins).of(("x",)))
+        if len(distinct) <= n_bins:
+            assert kind.cut_at is None
+            return
+        codes, heavy = kind.encode(column), distinct[counts * n_bins > len(values)]
+        for value in heavy:
+            assert set(column.data[codes == codes[column.data == value][0]]) == {value}
+        below = [distinct[distinct < value].max() for value in heavy if value > distinct[0]]
+        plain = quantile_edges(np.sort(column.data), np.ones(len(values)), n_bins)
+        assert set(kind.cut_at) == {*plain, *below}
+        if not len(heavy):
+            assert_array_equal(kind.cut_at, plain)
+
+    @given(st.integers(2, 8), st.integers(3, 9), st.lists(st.tuples(st.integers(0, 99), st.integers(1, 9)), max_size=3))
+    def test_negated_numbers_have_the_mirrored_bins(self, n_bins, share, spikes):
+        """Where no quantile falls inside a value that is no spike: others have one row each, and bins equal shares."""
+        heavy = {place + 0.5: share + more for place, more in spikes}
+        alone = n_bins * share - sum(heavy.values())
+        assume(alone + len(heavy) > n_bins)
+        numbers = np.concatenate([np.arange(alone), *(np.full(n, value) for value, n in heavy.items())])
+        reading = ReadingParameters(n_bins=n_bins).of(("x",))
+        here, there = (Column("x", own) for own in (numbers, -numbers))
+        codes, mirrored = (Bins.learn(own, reading).encode(own) for own in (here, there))
+        assert_array_equal(codes, codes.max() - mirrored)
+
+    def test_a_spike_above_all_others_is_no_worse_than_one_below(self):
+        """57 % of the rows at 100, where the class is another than below: the best log-loss is that of two bins."""
+        random = np.random.default_rng(0)
+        spike = random.random(4_000) < 0.57
+        x = np.where(spike, 100.0, random.uniform(0, 100, 4_000))
+        y = np.where(random.random(4_000) < np.where(spike, 0.2, 0.4), "p", "q")
+        losses = [
+            log_loss(y, NaiveBayes(smoothing=Additive(1e-6)).fit(own, y).predict_proba(own))
+            for own in (x[:, np.newaxis], -x[:, np.newaxis])
+        ]
+        told = np.where(spike, *(np.mean(y[own] == "p") for own in (spike, ~spike)))
+        best = log_loss(y, np.column_stack([told, 1 - told]))
+        assert losses[0] == pytest.approx(losses[1], abs=1e-3)
+        assert max(losses) < best + 1e-3
 
     def test_values_beyond_the_training_range_fall_into_the_end_bins(self):
         X = np.linspace(0, 1, 50)[:, np.newaxis]

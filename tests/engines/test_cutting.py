@@ -133,7 +133,7 @@ class TestManyRows:
     @pytest.mark.parametrize("usual", [0.0, None])
     def test_rare_numbers_are_not_overlooked(self, usual):
         """Else every one of them would be a category."""
-        numbers = [usual] * 100_000 + [float(n) for n in range(1, 41)]
+        numbers = [usual] * 100_000 + [n + 0.5 for n in range(1, 41)]
         frame = pl.DataFrame({"x": numbers, "y": [0, 1] * 50_020}, schema_overrides={"x": pl.Float64})
         for lazy in (frame.lazy(), relation(frame.to_arrow())):
             model = NaiveBayes().fit(lazy, "y")

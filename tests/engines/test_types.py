@@ -33,6 +33,8 @@ TYPES = {
     "wide decimals": (pa.decimal128(30, 10), None, [Decimal(f"{n - 15}.1234567891") for n in range(30)]),
     "single floats": (pa.float32(), None, [n / 10 for n in range(30)]),
     "floats": (pa.float64(), None, [n / 10 for n in range(30)]),
+    "integers as floats": (pa.float64(), None, [float(n - 15) for n in range(30)]),
+    "integers as single floats": (pa.float32(), None, [float(n - 15) for n in range(30)]),
     "text": (pa.string(), None, [f"v{n}" for n in range(30)]),
     "identifiers": (pa.string(), "UUID", [str(uuid.UUID(int=n)) for n in range(30)]),
     "dates": (pa.date32(), None, [START.date() + dt.timedelta(days=n) for n in range(30)]),

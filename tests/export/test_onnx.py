@@ -25,6 +25,7 @@ from hebnb.scores.pair_tables import SparsePairTables
 
 onnx, ort = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
 pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+pytestmark = pytest.mark.filterwarnings("ignore::hebnb.errors.UnseenWarning")  # such values are asked about here
 
 HOSTILE = [
     "",

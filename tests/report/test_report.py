@@ -95,6 +95,7 @@ def test_the_comparison_against_scikit_learn(comparison):
     for name, model in {
         "Laplace": NaiveBayes("laplace"),
         "NB+loo": NaiveBayes(weighting="loo"),
+        "HEB-U+loo": NaiveBayes("heb-u", weighting="loo"),
         "HEB-AODE": AODE(),
         "Evidence": EvidenceClassifier(),
     }.items():
@@ -266,7 +267,7 @@ def report(tmp_path_factory):
 def test_what_the_command_prints(report):
     printed, folder = report
     lines = printed.splitlines()
-    names = ["Laplace", "HEB-M", "HEB-M+GR", "HEB-AODE", "NB+loo", "AODE+loo"]
+    names = ["Laplace", "HEB-M", "HEB-M+GR", "HEB-AODE", "NB+loo", "HEB-U+loo", "AODE+loo"]
     found = [line for line in lines if line[2:].split(" ")[0] in names]
     assert [line[2:].split(" ")[0] for line in found] == names
     assert len({len(line) for line in found}) == 1

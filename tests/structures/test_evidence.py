@@ -145,14 +145,16 @@ def test_integers_are_numbers_where_neighbours_are_alike():
     X = pd.DataFrame({"minute": minute, "shop": shop, "few": few})
     y = (rng.random(3000) < expit(score)).astype(int)
     model = EvidenceClassifier().fit(X, y)
-    assert [*model.bin_edges_] == ["minute"]
+    assert [*model.bin_edges_] == model.integers_as_numbers_ == ["minute"]
     assert_array_equal(model.categories_[1], np.arange(60))
     kept = EvidenceClassifier(categorical_features=["minute"]).fit(X, y)
     assert not kept.bin_edges_
+    assert kept.integers_as_numbers_ == []
     assert model.loo_log_loss_ < kept.loo_log_loss_
     assert [*EvidenceClassifier(categorical_features="all").fit(X, y).bin_edges_] == []
     told = EvidenceClassifier(numeric_features=["minute", "shop"]).fit(X, y)
     assert [*told.bin_edges_] == ["minute", "shop"]
+    assert told.integers_as_numbers_ == []
 
 
 def test_a_minute_that_never_occurred_is_like_those_around_it():

@@ -81,6 +81,7 @@ def fit(
     new = learned_from.features[len(rows.features) :]
     counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
     left_out_loss = getattr(model, "loo_log_loss_", None)
+    as_numbers = [str(name) for name in getattr(model, "integers_as_numbers_", ())]
     if json:
         print_json(
             {
@@ -92,6 +93,7 @@ def fit(
                 "features": rows.features,
                 "parts": new,
                 "classes": counts,
+                "integers_as_numbers": as_numbers,
                 "leave_one_out_log_loss": left_out_loss,
                 "alerts": [vars(alert) for alert in alerts],
             }
@@ -110,6 +112,13 @@ def fit(
         say(f"{rows.unlabelled:,} rows without a label were left out.")
     for name, dropped in model.dropped_.items():
         say(f"Column {visible(str(name), 40)!r}: {dropped['categories']:,.0f} rare categories were left out.")
+    if as_numbers:
+        named = ", ".join(visible(name, 40) for name in as_numbers[:10])
+        others = f" and {len(as_numbers) - 10} more" if len(as_numbers) > 10 else ""
+        say(
+            f"Integers taken for numbers, which tell more so: {named}{others}. --categorical COL takes a column for "
+            "names, --numeric COL for numbers."
+        )
     if left_out_loss is not None:
         say(f"Leave-one-out log-loss {number(left_out_loss, 4)}: about what new rows will see.")
     tell(alerts, table, target)

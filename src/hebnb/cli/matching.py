@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from hebnb import errors
+from hebnb.columns.alike import truth_of
 from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
@@ -96,10 +96,8 @@ def _as_learned(column: Any, feature: Kind, name: str) -> Any:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    wanted = _learned_type(feature)
-    column = _true_or_false(column, feature, wanted)
-    found = column.type
-    if wanted is None or found == wanted:
+    wanted, found = _learned_type(feature), column.type
+    if wanted is None or found == wanted or _are_truths(column, wanted):
         return column
     try:
         if pa.types.is_decimal(wanted):  # from the digits: floats have others
@@ -122,45 +120,13 @@ def _as_learned(column: Any, feature: Kind, name: str) -> Any:
     )
 
 
-# How true and false are spelled in text.
-_TRUTHS = {"true": True, "t": True, "yes": True, "y": True, "false": False, "f": False, "no": False, "n": False}
-
-
-def _true_or_false(column: Any, feature: Kind, wanted: Any) -> Any:
-    """True and false as text where the model learned text, and the other way round."""
+def _are_truths(column: Any, wanted: Any) -> bool:
+    """Whether one type is boolean and the other text, all of which says true or false; models know either form."""
     import pyarrow as pa
 
-    if wanted is not None and pa.types.is_boolean(column.type) and _is_string(wanted):
-        return _spelled(column, feature)
-    if wanted is not None and pa.types.is_boolean(wanted) and _is_string(column.type):
-        return _truth(column)
-    return column
-
-
-def _truth(column: Any) -> Any:
-    """Text as true and false where that is what all of it says: models of earlier versions took yes and no for them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    spellings = pa.array(list(_TRUTHS))
-    at = pc.index_in(pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string()))), value_set=spellings)
-    if at.null_count > column.null_count:
-        return column
-    return pc.take(pa.array(_TRUTHS.values()), at)
-
-
-def _spelled(column: Any, feature: Kind) -> Any:
-    """True and false as the text that the model learned for them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = feature.computed_by(_Learned()).texts
-
-    def spelling(truth: bool) -> Any:
-        learned = [text for text in texts if _TRUTHS.get(text.lower()) is truth]
-        return pa.scalar(learned[0] if len(learned) == 1 else str(truth).lower())
-
-    return pc.if_else(column, spelling(True), spelling(False))
+    if pa.types.is_boolean(wanted) and _is_string(column.type):
+        return all(truth_of(text) is not None for text in column.unique().drop_null().to_pylist())
+    return bool(pa.types.is_boolean(column.type) and _is_string(wanted))
 
 
 def _is_inexact(found: Any) -> bool:
@@ -193,12 +159,11 @@ def _learned_type(feature: Kind) -> Any:
 
 @dataclass(frozen=True)
 class _Values:
-    """What a feature learned: the Arrow type of its values, and the values themselves where they are floats or text."""
+    """What a feature learned: the Arrow type of its values, and the values themselves where they are floats."""
 
     type: Any
     floats: FloatArray | None = None
     are_texts: bool = False
-    texts: Sequence[str] = ()
 
 
 class _Learned:
@@ -231,7 +196,7 @@ class _Learned:
         }
         are_texts = all(isinstance(item, str) for item in items)
         learned = known.get(kinds.pop()) if len(kinds) == 1 else None
-        return _Values(learned, are_texts=are_texts, texts=items if are_texts else ())
+        return _Values(learned, are_texts=are_texts)
 
     def climb(self, ancestry: Ancestry) -> _Values:
         """Text, or whole numbers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sklearn.pipeline import Pipeline
 
+    from hebnb.counts.unseen import Unseen
     from hebnb.estimators.classifier import CategoricalClassifier
+    from hebnb.foundation.arrays import FloatArray
     from hebnb.tabular.source import Kind
     from hebnb.tabular.table import Beside
 
@@ -38,6 +39,9 @@ def predict(
     missing_value: options.Gap = None,
     format: options.Format = None,  # noqa: A002
     hive: options.Hive = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail if a column has mostly values that the model never saw.")
+    ] = False,
     overwrite: options.Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON lines, for machines.")] = False,
     debug: options.Debug = False,
@@ -77,14 +81,15 @@ def predict(
         names = require_columns(found, loaded)
         found.require(keep or (), "--keep")
         opened = found.beside(list(dict.fromkeys(found.columns if keep is None else keep)), names, typed=typed)
-        score = scorer(loaded, opened.kept)
+        score = Scorer(loaded, opened.kept)
         with place as path:
             done = _write_all(opened, score, path, kind)
+            score.tell_unseen(strict)
     if output != STANDARD:
         say(f"{done:,} rows in {output} ({size_of(output)})")
 
 
-def _write_all(rows: Beside, score: Callable[[pa.Table, pa.Table], pa.Table], path: Path | None, kind: Kind) -> int:
+def _write_all(rows: Beside, score: Scorer, path: Path | None, kind: Kind) -> int:
     """Score all rows and write them; how many there were, or an error if any is lacking in the end."""
     from hebnb.errors import InputError
     from hebnb.tabular.output import table_writer
@@ -107,28 +112,51 @@ def _write_all(rows: Beside, score: Callable[[pa.Table, pa.Table], pa.Table], pa
     return done
 
 
-def scorer(model: CategoricalClassifier | Pipeline, names_kept: list[str]) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """A function that adds predictions to the columns of some rows that are kept, from those that the model reads."""
-    import numpy as np
-    import pyarrow as pa
-    from scipy.special import softmax
+class Scorer:
+    """Adds predictions to the columns of some rows that are kept, from those that the model reads.
 
-    from hebnb.cli.matching import features
-    from hebnb.engines.scoring import prediction_names
-    from hebnb.parts.pipeline import apart
-    from hebnb.scores.lookups import best_classes
+    It knows how many values of all rows so far the model never saw.
+    """
 
-    classifier = apart(model)[1]
-    names = [name for what in ("prediction", "proba") for name in prediction_names([*names_kept], model.classes_, what)]
-    labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
+    def __init__(self, model: CategoricalClassifier | Pipeline, names_kept: list[str]) -> None:
+        from hebnb.engines.scoring import prediction_names
+        from hebnb.parts.pipeline import apart
 
-    def score(kept: pa.Table, rows: pa.Table) -> pa.Table:
-        scores = np.empty((0, len(labels)))
-        if rows.num_rows:
-            scores = classifier.predict_joint_log_proba(features(rows, model))
+        whats = ("prediction", "proba")
+        self._model, self._classifier = model, apart(model)[1]
+        self._names = [name for what in whats for name in prediction_names([*names_kept], model.classes_, what)]
+        self._labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
+        self._unseen: Unseen | None = None
+
+    def __call__(self, kept: pa.Table, rows: pa.Table) -> pa.Table:
+        """The rows with their predictions."""
+        import numpy as np
+        import pyarrow as pa
+        from scipy.special import softmax
+
+        from hebnb.scores.lookups import best_classes
+
+        scores = self._scores(rows) if rows.num_rows else np.empty((0, len(self._labels)))
         proba = softmax(scores, axis=1)
-        best = pa.array(labels).take(pa.array(best_classes(scores)))
+        best = pa.array(self._labels).take(pa.array(best_classes(scores)))
         made = [best, *(pa.array(column) for column in proba.T)]
-        return pa.table([*kept.columns, *made], names=[*kept.column_names, *names])
+        return pa.table([*kept.columns, *made], names=[*kept.column_names, *self._names])
 
-    return score
+    def _scores(self, rows: pa.Table) -> FloatArray:
+        from hebnb.cli.matching import features
+        from hebnb.estimators.rows import encoded_and_unseen
+
+        tables = self._classifier.score_tables_
+        codes, unseen = encoded_and_unseen(self._classifier, features(rows, self._model), tables)
+        self._unseen = unseen if self._unseen is None else self._unseen + unseen
+        return tables.joint_log_scores(codes)
+
+    def tell_unseen(self, strict: bool) -> None:
+        """Say which columns have values that the model mostly never saw; refuse them if that is wanted."""
+        from hebnb import errors
+
+        complaint = self._unseen and self._unseen.complaint(self._classifier.counts_)
+        if complaint and strict:
+            raise errors.InputError(complaint, "Correct the table, or leave --strict out.")
+        if complaint:
+            errors.warn(complaint, errors.UnseenWarning)

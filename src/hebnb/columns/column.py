@@ -31,6 +31,9 @@ Series: TypeAlias = nw.Series[Any]
 _WIDEST_RANGE = 4
 _SMALL_RANGE = 1 << 16
 
+# Below this, a float that is a whole number is that integer and no other.
+EXACT = float(1 << 53)
+
 _TIMES = (dt.date, dt.timedelta, np.datetime64, np.timedelta64)
 _FLOATS = (float, np.floating, Decimal)
 
@@ -55,6 +58,8 @@ class Column:
     @cached_property
     def is_continuous(self) -> bool:
         """Whether the column holds a measured quantity (float, decimal, time) rather than categories."""
+        if self.are_integers_with_gaps:
+            return False
         if isinstance(self.data, nw.Series):
             if not _holds_objects(self.data):
                 dtype = self.data.dtype
@@ -62,6 +67,20 @@ class Column:
         elif self.data.dtype.kind != "O":
             return self.data.dtype.kind in "fMm"
         return _are_measurements(self.levels.values)
+
+    @cached_property
+    def are_integers_with_gaps(self) -> bool:
+        """Whether the values are whole numbers that are floats only because some are missing.
+
+        Libraries without a gap of their own for integers make floats of them as soon as one is missing.
+        """
+        if _are_floats(self.data):
+            return _are_whole(self.numbers)
+        if _are_objects(self.data):
+            codes, values = self.levels_as_held
+            if _are_measurements(values) and not _hold_decimals_or_times(self.data):
+                return _are_whole(np.append(values.astype(float), np.nan).take(codes))
+        return False
 
     @property
     def is_text(self) -> bool:
@@ -94,6 +113,16 @@ class Column:
     @cached_property
     def levels(self) -> Levels:
         """The values as codes into an array of distinct values, −1 where missing."""
+        if not self.are_integers_with_gaps:
+            return self.levels_as_held
+        if _are_objects(self.data):
+            codes, values = self.levels_as_held
+            return Levels(codes, values.astype(np.int64))
+        return _levels_beside_gaps(self.numbers)
+
+    @cached_property
+    def levels_as_held(self) -> Levels:
+        """The levels with values of the type in which they are held."""
         try:
             levels = _series_levels(self.data) if isinstance(self.data, nw.Series) else _array_levels(self.data)
         except Exception as error:  # whatever a dataframe library says, say which column it is about
@@ -244,6 +273,13 @@ def _integer_levels(data: Array) -> Levels:
     return Levels(codes.astype(np.intp, copy=False), values)
 
 
+def _levels_beside_gaps(numbers: FloatArray) -> Levels:
+    """Whole numbers as integers, with a gap for NaN."""
+    gaps = np.isnan(numbers)
+    codes, values = _integer_levels(np.where(gaps, numbers[~gaps][0], numbers).astype(np.int64))
+    return Levels(np.where(gaps, -1, codes), values)
+
+
 def _object_levels(data: list[Hashable]) -> Levels:
     number: dict[Hashable, int] = {}
     codes = np.fromiter((number.setdefault(value, len(number)) for value in data), np.intp, len(data))
@@ -363,6 +399,29 @@ def _holds_objects(series: Series) -> bool:
     if series.dtype in (nw.Object, nw.Unknown):
         return True
     return series.implementation.is_pandas() and series.to_native().dtype == object
+
+
+def _are_objects(data: Array | Series) -> bool:
+    return _holds_objects(data) if isinstance(data, nw.Series) else data.dtype.kind == "O"
+
+
+def _are_floats(data: Array | Series) -> bool:
+    return bool(data.dtype.is_float()) if isinstance(data, nw.Series) else data.dtype.kind == "f"
+
+
+def _are_whole(numbers: FloatArray) -> bool:
+    """Whether there are gaps and numbers, all of which are whole."""
+    gaps = np.isnan(numbers)
+    if not gaps.any() or gaps.all():
+        return False
+    present = numbers[~gaps]
+    return bool((present == np.rint(present)).all() and np.abs(present).max() < EXACT)
+
+
+def _hold_decimals_or_times(data: Array | Series) -> bool:
+    """Whether some objects are decimals, which are written with the places of their fraction, or times."""
+    values = data.to_list() if isinstance(data, nw.Series) else data
+    return any(isinstance(value, (Decimal, *_TIMES)) for value in values)
 
 
 def _are_measurements(values: Array) -> bool:

@@ -58,10 +58,10 @@ class Reading:
     names: tuple[Name, ...]
 
     def __post_init__(self) -> None:
-        both = sorted(map(str, self._cut & self.hierarchies.keys()))
+        both = sorted(map(str, self.cut & self.hierarchies.keys()))
         if both:
             raise ParameterError(f"Columns {', '.join(both)} are in hierarchies and also to be cut into bins.")
-        both = sorted(map(str, self._cut & self.kept))
+        both = sorted(map(str, self.cut & self.kept))
         if both:
             raise ParameterError(f"Columns {', '.join(both)} are in categorical_features and also to be cut into bins.")
 
@@ -82,7 +82,7 @@ class Reading:
 
     def cuts(self, column: Any) -> bool:
         """Whether a column of the table is cut into bins rather than read as categories."""
-        return column.name in self._cut or (column.name not in self.kept and column.is_continuous)
+        return column.name in self.cut or (column.name not in self.kept and column.is_continuous)
 
     @cached_property
     def given_edges(self) -> dict[Any, FloatArray]:
@@ -112,7 +112,7 @@ class Reading:
         return given
 
     @cached_property
-    def _cut(self) -> set[Name]:
+    def cut(self) -> set[Name]:
         """Columns to be cut whatever they hold."""
         return (
             listed_columns("numeric_features", self.parameters.numeric_features, self.names) | self.given_edges.keys()
@@ -124,7 +124,7 @@ class Reading:
         listed = self.parameters.categorical_features
         if not isinstance(listed, str):
             return listed_columns("categorical_features", listed, self.names) | self.hierarchies.keys()
-        return set(self.names) - self._cut if listed == "all" else set(self.hierarchies)
+        return set(self.names) - self.cut if listed == "all" else set(self.hierarchies)
 
 
 def listed_columns(argument: str, listed: Any, names: tuple[Name, ...]) -> set[Name]:

@@ -115,9 +115,10 @@ def target_levels(y: Any, n_rows: int | None = None, name: str = "y") -> Levels:
     array([ 0, -1,  1])
     """
     column = Column(name, nw.from_native(y, series_only=True) if nw.dependencies.is_into_series(y) else _flat(y, name))
-    if n_rows is not None and len(column.levels.codes) != n_rows:
-        raise InputError(f"X has {n_rows} rows but {name} has {len(column.levels.codes)}.")
-    return column.levels
+    levels = column.levels_as_held
+    if n_rows is not None and len(levels.codes) != n_rows:
+        raise InputError(f"X has {n_rows} rows but {name} has {len(levels.codes)}.")
+    return levels
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:

@@ -49,7 +49,8 @@ class Vocabulary:
             learned = known.relearned(column, self.missing)
             if known.cut_at is None and reading.cuts(column):
                 joined = known.union(learned)
-                if joined is not None and joined.size > max(known.size, reading.n_bins):
+                most = max(known.size, reading.n_bins)
+                if joined is not None and joined.size > most and not joined.are_integers:
                     errors.warn(
                         f"{errors.column(column.name)}: its numbers are categories, since the first batch had few "
                         "distinct ones, and more keep coming; bin_edges cuts them instead."

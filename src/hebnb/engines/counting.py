@@ -26,7 +26,7 @@ from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, tabulate
 from hebnb.engines.backends import Frame
 from hebnb.engines.cutting import Cutting, floats
-from hebnb.engines.lazy_table import CLASS, COUNT, WEIGHT, LazyTable
+from hebnb.engines.lazy_table import CLASS, COUNT, WEIGHT, LazyColumn, LazyTable
 from hebnb.engines.tallying import MOST_CELLS, Codes, Tally, Together, ValueTally
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
@@ -42,7 +42,7 @@ def count(table: LazyTable, parameters: ReadingParameters, max_categories: int |
     """
     classes, class_count = _classes(table)
     reading = parameters.of(table.names)
-    features = _expected(table, reading)
+    features = _expected(table, Cutting(table).columns(reading.cut), reading)
     lines, totals = _lines(table, features, classes, max_categories)
     dropped: Dropped = {}
     parts = []
@@ -310,18 +310,17 @@ def _most_frequent(tally: Frame, limit: int | None) -> Frame:
     return kept.select(_VALUE, CLASS, COUNT)
 
 
-def _expected(table: LazyTable, reading: Reading) -> list[Kind]:
+def _expected(table: LazyTable, columns: tuple[LazyColumn, ...], reading: Reading) -> list[Kind]:
     """The kinds of the columns, as far as they are known before counting."""
     of_kind: dict[type[Kind], list[int]] = {}
-    for f, column in enumerate(table.columns):
+    for f, column in enumerate(columns):
         of_kind.setdefault(next(kind for kind in KINDS if kind.claims(column, reading)), []).append(f)
     cutting = Cutting(table)
-    cutting.refuse_infinite([column for column in table.columns if reading.cuts(column)])
     features: dict[int, Kind] = {}
     for kind, places in of_kind.items():
-        columns = [table.columns[f] for f in places]
-        features |= zip(places, kind.expected(columns, reading, cutting), strict=True)
-    return [features[f] for f in range(len(table.columns))]
+        own = [columns[f] for f in places]
+        features |= zip(places, kind.expected(own, reading, cutting), strict=True)
+    return [features[f] for f in range(len(columns))]
 
 
 def _classes(table: LazyTable) -> tuple[Categories, FloatArray]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.column import EXACT, Name
 from hebnb.columns.kinds.base import Numbers
 from hebnb.engines.backends import Frame
 from hebnb.engines.lazy_table import WEIGHT, LazyColumn, LazyTable
@@ -26,24 +28,34 @@ class Cutting:
 
     table: LazyTable
 
-    def refuse_infinite(self, columns: list[LazyColumn]) -> None:
-        """Complain of numbers that have no end."""
-        checked = [column for column in columns if column.dtype.is_float() or not column.dtype.is_numeric()]
-        checked = [column for column in checked if not column.dtype.is_temporal()]
-        if not checked:
-            return
-        any_infinite = [
-            (column.plain.cast(nw.Float64).abs() == np.inf).any().alias(f"{_NUMBER}{n}")
-            for n, column in enumerate(checked)
+    def columns(self, wanted: Collection[Name]) -> tuple[LazyColumn, ...]:
+        """The columns of the table, those marked whose floats are integers with gaps; infinite numbers are refused.
+
+        Both are asked of all columns at once. ``wanted`` names columns that are cut whatever they hold.
+        """
+        table = self.table
+        floats_or_texts = [
+            column
+            for column in table.columns
+            if column.dtype.is_float() or (column.name in wanted and not column.dtype.is_numeric())
         ]
-        query = self.table.frame.select(*any_infinite)
-        (found,) = self.table.backend.collect([query], ["looking for infinite numbers"])
-        for column, infinite in zip(checked, found.row(0), strict=True):
+        asked = [column for column in floats_or_texts if not column.dtype.is_temporal()]
+        if not asked:
+            return table.columns
+        facts = [fact.alias(f"{_NUMBER}{n}_{m}") for n, own in enumerate(asked) for m, fact in enumerate(_facts(own))]
+        (found,) = table.backend.collect([table.frame.select(*facts)], ["looking at the numbers of all columns"])
+        answers = iter(map(bool, found.row(0)))
+        whole = set()
+        for column in asked:
+            infinite, has_gaps, has_values, has_others = (next(answers) for _ in range(4))
             if infinite:
                 raise InputError(
                     f"{errors.column(column.name)}: some values are infinite.",
                     "Replace them by the largest finite value, or by null if they mean missing.",
                 )
+            if column.dtype.is_float() and has_gaps and has_values and not has_others:
+                whole.add(column.name)
+        return tuple(replace(column, is_whole=column.name in whole) for column in table.columns)
 
     def sampled(self, columns: list[LazyColumn], limit: int, few: int) -> list[Numbers]:
         """The numbers of all rows, or of about ``limit`` rows, the same for all columns.
@@ -81,6 +93,14 @@ class Cutting:
             np.concatenate([sampled.numbers, floats(rare[_NUMBER])]),
             np.concatenate([own * stands_for, floats(rare[WEIGHT])]),
         )
+
+
+def _facts(column: LazyColumn) -> tuple[nw.Expr, ...]:
+    """Whether some numbers are infinite, missing, there, and not whole."""
+    plain, numbers = column.plain.cast(nw.Float64), column.numbers
+    has_value = ~numbers.is_null()
+    is_other = has_value & ((numbers != numbers.round(0)) | (numbers.abs() >= EXACT))
+    return (plain.abs() == np.inf).any(), numbers.is_null().any(), has_value.any(), is_other.any()
 
 
 def floats(series: nw.Series[Any]) -> FloatArray:

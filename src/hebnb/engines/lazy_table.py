@@ -12,7 +12,7 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.choice import chosen_features
-from hebnb.columns.column import Column, is_measured, is_wide
+from hebnb.columns.column import EXACT, Column, is_measured, is_wide
 from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.engines.backends import Backend, Frame, Times, backend_of
@@ -25,8 +25,6 @@ COUNT, CLASS, WEIGHT, _NUMBERS, _MOMENTS = (
 )
 # Types that narwhals does not know, and whose values are text in memory, or gaps.
 _TEXTS = ("uuid", "null", "void")
-# Below this, a float that is a whole number is that integer and no other.
-_EXACT = float(1 << 53)
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,8 @@ class LazyColumn:
         As ``Backend.nan_is_text``.
     made : str, optional
         A column of the frame that has the numbers already, so that they are made once and compared often.
+    is_whole : bool
+        Whether its floats are integers with gaps, which its engine has told.
     """
 
     name: str
@@ -54,11 +54,12 @@ class LazyColumn:
     microseconds: str | None = None
     nan_is_text: bool = False
     made: str | None = None
+    is_whole: bool = False
 
     @property
     def is_continuous(self) -> bool:
         """Whether the column holds a measured quantity rather than categories."""
-        return is_measured(self.dtype)
+        return is_measured(self.dtype) and not self.is_whole
 
     @property
     def holds_times(self) -> bool:
@@ -144,7 +145,7 @@ class LazyColumn:
                 "Convert it to text, or leave it out of hierarchies.",
             )
         numbers = self.numbers
-        whole = nw.when((numbers == numbers.round(0)) & (numbers.abs() < _EXACT)).then(numbers)
+        whole = nw.when((numbers == numbers.round(0)) & (numbers.abs() < EXACT)).then(numbers)
         return nw.coalesce(whole.cast(nw.Int64).cast(nw.String), numbers.cast(nw.String))
 
     def key(self, kind: Kind) -> nw.Expr:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from hebnb.columns.alike import TRUTHS, are_texts, words_for_truths
 from hebnb.columns.column import is_wide
 from hebnb.engines.lazy_table import LazyColumn
 from hebnb.foundation.arrays import Array, IntArray
@@ -36,7 +37,8 @@ def matched(column: LazyColumn, values: Array) -> Match:
     """The column and the categories as values of one type."""
     dtype, kind = column.dtype, values.dtype.kind
     if dtype == nw.Boolean:
-        return _match(column.plain, values, _as_bool, np.dtype(bool))
+        truths = {word: truth for truth, word in words_for_truths(values.tolist()).items()} if are_texts(values) else {}
+        return _match(column.plain, values, lambda value: truths.get(value, _as_bool(value)), np.dtype(bool))
     if dtype.is_integer() and dtype not in (nw.UInt64, nw.Int128, nw.UInt128):
         expression = column.plain.cast(nw.Int64)
         every = Match(expression, values, np.arange(len(values)))
@@ -48,7 +50,15 @@ def matched(column: LazyColumn, values: Array) -> Match:
         return every if kind == "f" else _match(column.numbers, values, _as_float, np.dtype(float))
     if dtype.is_temporal():
         return _match(column.moment, values, _moment_of(dtype), np.dtype(np.int64))
-    return _match(column.plain, values, _as_text, np.dtype(object))
+    return _words_of(column, values) if kind == "b" else _match(column.plain, values, _as_text, np.dtype(object))
+
+
+def _words_of(column: LazyColumn, values: Array) -> Match:
+    """Text that says true or false, in any letter case."""
+    places = {truth: place for place, truth in enumerate(values.tolist())}
+    found = [(word, places[truth]) for word, truth in TRUTHS.items() if truth in places]
+    keys, at = zip(*found, strict=True)
+    return Match(column.plain.str.to_lowercase(), np.array(keys, dtype=object), np.array(at, dtype=np.intp))
 
 
 def _match(expression: nw.Expr, values: Array, key_of: Callable[[Any], Hashable | None], dtype: np.dtype[Any]) -> Match:

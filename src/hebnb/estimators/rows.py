@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from hebnb import errors
 from hebnb.columns.column import Name
 from hebnb.columns.table import Table, as_array, read
+from hebnb.counts.unseen import Unseen, warn_of_unseen
 from hebnb.errors import InputError
 from hebnb.estimators.state import Learned
 from hebnb.explain.contributions import Explanation, contributions
@@ -31,8 +32,14 @@ def checked_table(model: BaseEstimator, X: Any, scores: ScoreTables) -> Table:
 
 def encoded(model: Any, X: Any) -> list[IntArray]:
     """The codes of rows with the columns that a fitted model learned from."""
-    scores: ScoreTables = model.score_tables_
-    return scores.counts.vocabulary.encode(checked_table(model, X, scores))
+    return encoded_and_unseen(model, X, model.score_tables_)[0]
+
+
+def encoded_and_unseen(model: BaseEstimator, X: Any, scores: ScoreTables) -> tuple[list[IntArray], Unseen]:
+    """The codes of rows, and how many of their values the model never saw."""
+    table, vocabulary = checked_table(model, X, scores), scores.counts.vocabulary
+    codes = vocabulary.encode(table)
+    return codes, Unseen.of(vocabulary, table, codes)
 
 
 def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
@@ -43,6 +50,7 @@ def explained(model: Any, X: Any, row: int | None = None) -> Explanation:
         table = table.rows(np.arange(table.n_rows) == row)
     vocabulary = scores.counts.vocabulary
     codes = vocabulary.encode(table)
+    warn_of_unseen(scores.counts, Unseen.of(vocabulary, table, codes))
     counts = [own.counted(codes) for own in scores.tables]
     values = _with_crosses(scores, vocabulary.shown(table, codes))
     labels = scores.counts.classes.values

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hebnb.columns.column import Name
-from hebnb.columns.kinds import BinTree, Categories, Kind
+from hebnb.columns.kinds import BinTree, Kind
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
@@ -70,14 +70,14 @@ def both_readings(sample: Sample, names: Container[Name]) -> dict[int, Readings]
 
 
 def _may_be_numbers(kind: Kind, codes: IntArray) -> bool:
-    whole = isinstance(kind, Categories) and kind.values.dtype.kind in "iu"
-    return whole and kind.missing_code >= FEWEST_VALUES and not bool((codes == kind.size).any())
+    return kind.are_integers and kind.missing_code >= FEWEST_VALUES and not bool((codes == kind.size).any())
 
 
 def _tree(kind: Kind, codes: IntArray, weights: FloatArray) -> BinTree:
     rows = np.bincount(codes, weights, kind.size)[: kind.missing_code].astype(float)
     occurs = np.flatnonzero(rows)
-    return BinTree.grown(kind.labels[occurs].astype(float), rows[occurs], kind.missing)
+    tree = BinTree.grown(kind.labels[occurs].astype(float), rows[occurs], kind.missing)
+    return replace(tree, of_integers=True)
 
 
 def _places(kind: Kind, tree: BinTree) -> IntArray:

@@ -17,6 +17,8 @@ from hebnb.smoothing.posterior import class_log_prior
 
 # Cells of a column, categories times classes, beyond which nothing is said of it.
 _MOST_CELLS = 1 << 26
+# Nats a row that are rounding, and no gain.
+_LEAST = 1e-12
 
 
 def gains(counts: Counts) -> FloatArray:
@@ -37,6 +39,28 @@ def gains(counts: Counts) -> FloatArray:
         return counts.choice.gains / counts.choice.n_rows
     nats = np.array([_strengths(counts, f)[1] for f in range(len(counts.tables))])
     return nats / float(counts.class_count.sum())
+
+
+def importances(counts: Counts) -> FloatArray:
+    """The share of every column in what is gained, by columns and crosses: at least zero, and one altogether.
+
+    What a cross gains beyond its columns is divided among them evenly. What is below zero, or too large to be told, is
+    zero; and all is zero where nothing is gained.
+
+    Examples
+    --------
+    >>> from hebnb import NaiveBayes
+    >>> X = [[colour, number] for number, colour in enumerate(["red", "blue"] * 5)]
+    >>> importances(NaiveBayes().fit(X, [0, 1] * 5).counts_)
+    array([1., 0.])
+    """
+    told = np.nan_to_num(gains(counts))
+    told[told < _LEAST] = 0
+    if isinstance(counts, EvidenceCounts):
+        for cross in counts.choice.crosses:
+            told[list(cross.columns)] += max(cross.gain, 0.0) / counts.choice.n_rows / len(cross.columns)
+    total = told.sum()
+    return told / total if total > 0 else told
 
 
 def class_rates(counts: Counts, f: int) -> FloatArray:

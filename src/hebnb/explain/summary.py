@@ -10,6 +10,7 @@ import numpy as np
 from hebnb import errors
 from hebnb.columns.column import Name
 from hebnb.counts.single import dense
+from hebnb.counts.unseen import seen_once
 from hebnb.errors import ParameterError
 from hebnb.evidence.single import class_rates, gains
 from hebnb.explain.contributions import against_others
@@ -79,14 +80,13 @@ def feature_summaries(model: ScoreTables) -> list[FeatureSummary]:
     for f, (name, feature) in enumerate(zip(counts.vocabulary.names, counts.vocabulary.features, strict=True)):
         marginal = counts.marginal[f]
         gaps = marginal[-1] if feature.missing else rows - marginal.sum()
-        alone = np.count_nonzero((marginal == 1) & ~feature.outlives(np.arange(feature.size)))
         summaries.append(
             FeatureSummary(
                 name,
                 feature.description,
                 feature.size,
                 float(gaps / rows),
-                float(alone / rows),
+                float(seen_once(counts, f) / rows),
                 float(gain[f]),
                 m[:, f].tolist(),
                 shares[:, f].tolist(),

@@ -146,7 +146,7 @@ class AODE(CategoricalClassifier):
         Strength of the prior for (class, parent, child), in rows; NaN where the child depends on the class alone.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
         As for ``NaiveBayes``.
-    n_features_in_, feature_names_in_
+    feature_importances_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Examples

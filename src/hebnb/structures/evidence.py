@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hebnb.columns.column import Name
-from hebnb.columns.kinds import MissingPolicy
+from hebnb.columns.kinds import BinTree, MissingPolicy
 from hebnb.columns.reading import ReadingParameters
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
@@ -152,6 +152,9 @@ class EvidenceClassifier(CategoricalClassifier):
     gains_ : dict of name, or tuple of names, to float
         How much more likely left-out rows are with it, in nats a row: a column beside nothing, a cross beside its
         parts.
+    integers_as_numbers_ : list of names
+        Columns of integers that were read as numbers, since left-out rows are more likely so. ``categorical_features``
+        keeps them categories.
     loo_log_loss_ : float
         An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
         from the other nine.
@@ -159,7 +162,7 @@ class EvidenceClassifier(CategoricalClassifier):
         As for ``NaiveBayes``.
     bin_edges_, dropped_, counts_
         As for ``NaiveBayes``.
-    n_features_in_, feature_names_in_
+    feature_importances_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Examples
@@ -232,6 +235,13 @@ class EvidenceClassifier(CategoricalClassifier):
         """The crosses, by the names of their columns."""
         counts = self._evidence("crosses_")
         return _titles(counts)[len(counts.tables) :]
+
+    @property
+    def integers_as_numbers_(self) -> list[Name]:
+        """The columns of integers that were read as numbers without being told to."""
+        vocabulary = self._evidence("integers_as_numbers_").vocabulary
+        pairs = zip(vocabulary.names, vocabulary.features, strict=True)
+        return [name for name, kind in pairs if isinstance(kind, BinTree) and kind.of_integers]
 
     @property
     def strengths_(self) -> dict[Any, FloatArray]:

@@ -116,7 +116,7 @@ class KDB(FamilyClassifier):
         As for ``NaiveBayes``.
     classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
         As for ``NaiveBayes``.
-    n_features_in_, feature_names_in_
+    feature_importances_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Examples

@@ -65,7 +65,8 @@ class NaiveBayes(CategoricalClassifier):
     numeric_features : list of names or positions, optional
         Columns to cut into bins although they hold integers.
     n_bins : int, default=10
-        Number of quantile bins of a float column. One with no more distinct values than that keeps them.
+        Number of quantile bins of a float column. One with no more distinct values than that keeps them, and a value
+        that more than one in ``n_bins`` rows have gets a bin to itself.
     bin_edges : dict of name or position to increasing numbers, optional
         Where to cut these columns, instead of at quantiles.
     missing : {"category", "ignore", "error"}, default="category"
@@ -109,6 +110,9 @@ class NaiveBayes(CategoricalClassifier):
         What ``max_categories`` left out: numbers of ``categories`` and ``rows`` by column.
     counts_ : Counts
         What was counted of the training rows.
+    feature_importances_ : array of shape (F,)
+        The share of every column in what all tell about left-out rows, each by itself: at least zero, one altogether,
+        and zero for noise and ids.
     n_features_in_ : int
         Number of columns at fit.
     feature_names_in_ : array of shape (F,)

@@ -153,6 +153,11 @@ class Kind(ABC):
         """Whether neighbouring codes are alike."""
         return False
 
+    @property
+    def are_integers(self) -> bool:
+        """Whether the values are whole numbers that are categories."""
+        return False
+
     def coarser(self, level: int) -> Kind:
         """A kind to count by that tells the nodes of a level apart, or more."""
         return self

@@ -38,6 +38,8 @@ class BinTree(Bins):
         As for ``Bins``.
     depths : array of int
         The level of the tree at which each edge was drawn, from 1.
+    of_integers : bool
+        Whether the numbers are integers that could have been categories, and tell more as numbers.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class BinTree(Bins):
     """
 
     depths: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    of_integers: bool = False
     name: ClassVar[str] = "tree"
 
     @classmethod
@@ -112,6 +115,11 @@ class BinTree(Bins):
         return tuple(self._nodes(depth) for depth in range(1, max(self.depths.max(initial=0), 1) + 1))
 
     @property
+    def description(self) -> str:
+        """Numbers or times, or integers that were taken for numbers."""
+        return "integers, cut" if self.of_integers else super().description
+
+    @property
     def is_ordered(self) -> bool:
         """Numbers are."""
         return True
@@ -131,18 +139,18 @@ class BinTree(Bins):
         return joined if isinstance(joined, BinTree) else None
 
     def document(self) -> tuple[dict[str, Any], Array | None]:
-        """The depths join the description."""
+        """The depths join the description, and whether the numbers are integers."""
         described, edges = super().document()
-        return described | {"depths": self.depths.tolist()}, edges
+        return described | {"depths": self.depths.tolist(), "of_integers": self.of_integers}, edges
 
     @classmethod
     def restored(cls, described: Mapping[str, Any], array: Array | None) -> BinTree:
-        """Edges, each with its depth."""
+        """Edges, each with its depth; files of earlier versions do not tell of integers."""
         bins = Bins.restored(described, array)
         depths = np.array(described["depths"], dtype=np.intp)
         if depths.shape != bins.edges.shape or not bool(np.all((depths >= 1) & (depths <= DEEPEST))):
             raise ValueError("depths and edges do not match")
-        return cls(bins.edges, bins.missing, bins.of_times, depths)
+        return cls(bins.edges, bins.missing, bins.of_times, depths, bool(described.get("of_integers", False)))
 
     def _nodes(self, depth: int) -> IntArray:
         leaves = np.append(0, np.cumsum(self.depths <= depth))

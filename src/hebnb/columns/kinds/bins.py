@@ -234,7 +234,26 @@ def _edges(given: Numbers, n_bins: int) -> FloatArray | None:
     else:
         order = np.argsort(given.numbers[present], kind="stable")
         ordered, weights = given.numbers[present][order], given.weights[present][order]
-    return None if np.count_nonzero(np.diff(ordered)) < n_bins else quantile_edges(ordered, weights, n_bins)
+    return None if np.count_nonzero(np.diff(ordered)) < n_bins else edges_around_heavy(ordered, weights, n_bins)
+
+
+def edges_around_heavy(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:
+    """Edges at the quantiles of sorted values, and below every value that has more than a bin's share of the weight.
+
+    Such a value is at a quantile, or the largest; with an edge below it too it has a bin to itself. Without, it would
+    share its bin with the values below it, and, were all numbers negated, with those above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> numbers = np.array([1.0, 2.0, 3.0, 4.0, 9.0, 9.0, 9.0, 9.0])
+    >>> quantile_edges(numbers, np.ones(8), 3), edges_around_heavy(numbers, np.ones(8), 3)
+    (array([3.]), array([3., 4.]))
+    """
+    starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf))
+    heavy = starts[np.add.reduceat(weights, starts) > weights.sum() / n_bins]
+    below = ordered[heavy[heavy > 0] - 1]
+    return np.union1d(quantile_edges(ordered, weights, n_bins), below)
 
 
 def quantile_edges(ordered: FloatArray, weights: FloatArray, n_bins: int) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from hebnb.columns.alike import as_learned, joined
 from hebnb.columns.column import Column, in_order, plain_values
 from hebnb.columns.kinds.base import Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, with_missing
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
@@ -107,6 +108,11 @@ class Categories(Kind):
         return known.get(types.pop(), "values") if len(types) == 1 else "mixed"
 
     @property
+    def are_integers(self) -> bool:
+        """Whether all values are."""
+        return self.values.dtype.kind in "iu"
+
+    @property
     def is_empty(self) -> bool:
         """Whether no value was seen but gaps."""
         return not len(self.values)
@@ -154,7 +160,7 @@ class Categories(Kind):
             known = at < len(self.values)
             known[known] = self.values[at[known]] == values[known]
             return np.where(known, at, self.size)
-        code, silent = self._code, self.size
+        code, silent, values = self._code, self.size, as_learned(values, self.values)
         return np.fromiter((code.get(value, silent) for value in values.tolist()), np.intp, len(values))
 
     def codes_in(self, wider: Categories) -> IntArray:
@@ -200,11 +206,7 @@ class Categories(Kind):
         return cls(values, bool(described["missing"]))
 
     def __or__(self, other: Categories) -> Categories:
-        if self.values.dtype == other.values.dtype and self.values.dtype.kind in "biuf":
-            values = np.union1d(self.values, other.values)
-        else:
-            values = in_order(list({value: None for part in (self, other) for value in part.values.tolist()}))
-        return Categories(values, self.missing or other.missing)
+        return Categories(joined(self.values, other.values), self.missing or other.missing)
 
     @cached_property
     def _code(self) -> dict[Hashable, int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from hebnb import errors
+from hebnb.columns.alike import as_learned
 from hebnb.columns.column import Column, Name
 from hebnb.columns.hierarchies import Ancestry, Hierarchy, as_text, is_nameable, restored, warn_of_lacking
 from hebnb.columns.kinds.base import Climber, Coder, Cutting, Kind, MissingPolicy, T_co, refuse_missing, with_missing
@@ -190,7 +191,8 @@ class CategoryTree(Categories):
 
     def codes_of(self, values: Array) -> IntArray:
         """The code of every value, or of its deepest ancestor that is known; the silent one where there is none."""
-        return np.fromiter((self._code_of(as_text(value)) for value in values.tolist()), np.intp, len(values))
+        held = as_learned(values, self.values).tolist()
+        return np.fromiter((self._code_of(as_text(value)) for value in held), np.intp, len(held))
 
     def _code_of(self, text: str) -> int:
         code = self._code.get(text)

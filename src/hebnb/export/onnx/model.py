@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hebnb.counts.unseen import Unseen, warn_of_unseen
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.rows import checked_table
@@ -136,7 +137,9 @@ def onnx_inputs(model: CategoricalClassifier, X: Any) -> dict[str, Array]:
     scores = _score_tables(model)
     table = checked_table(model, X, scores)
     vocabulary = scores.counts.vocabulary
-    columns = zip(input_names(vocabulary.names), _ports(scores), table.columns, vocabulary.encode(table), strict=True)
+    codes = vocabulary.encode(table)
+    warn_of_unseen(scores.counts, Unseen.of(vocabulary, table, codes))
+    columns = zip(input_names(vocabulary.names), _ports(scores), table.columns, codes, strict=True)
     return {name: column_port.feed(column, code) for name, column_port, column, code in columns}
 
 

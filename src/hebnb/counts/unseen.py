@@ -1,0 +1,162 @@
+"""Values that were never seen: how many rows have one, and whether these are more than there should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hebnb import errors
+from hebnb.columns.alike import are_texts
+from hebnb.columns.column import Column
+from hebnb.columns.hierarchies import as_text
+from hebnb.columns.kinds import Kind
+from hebnb.columns.table import Table
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.single import Counts
+from hebnb.errors import UnseenWarning
+from hebnb.foundation.arrays import IntArray
+
+# With fewer rows nothing is said: a few new values in a row are no sign of anything.
+_FEWEST_ROWS = 10
+# By how many standard errors the rows have to be more than expected, so that no column in thousands is named by chance.
+_ERRORS = 4.0
+# Most rows and values that are looked at for a reason, and most columns that are named.
+_MOST_ROWS, _MOST_VALUES, _MOST_NAMED = 1_000, 100, 10
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """How often the values of rows were never seen. A frozen value that adds, so that rows may come in parts.
+
+    Parameters
+    ----------
+    n_valued, n_unseen : arrays of shape (F,)
+        Rows that have a value in a column, and those of them whose value was never seen.
+    values : tuple of F tuples
+        Some of these values, where they are many.
+    """
+
+    n_valued: IntArray
+    n_unseen: IntArray
+    values: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, table: Table, codes: Sequence[IntArray]) -> Unseen:
+        """Those of rows that were encoded."""
+        found = list(map(_column, table.columns, vocabulary.features, codes))
+        n_valued, n_unseen, values = zip(*found, strict=True)
+        return cls(np.array(n_valued), np.array(n_unseen), values)
+
+    def __add__(self, other: Unseen) -> Unseen:
+        values = tuple((*own, *more)[:_MOST_VALUES] for own, more in zip(self.values, other.values, strict=True))
+        return Unseen(self.n_valued + other.n_valued, self.n_unseen + other.n_unseen, values)
+
+    def complaint(self, counts: Counts) -> str | None:
+        """What is to be said of columns in which most rows have unseen values, though few should; None if of none.
+
+        The share of training rows whose value no other row has estimates the share of new rows whose value is unseen
+        (Good and Turing). A column is named if the share of unseen values is above one half, above twice that estimate,
+        and above it by far more than chance allows.
+        """
+        lines = [line for f in np.flatnonzero(self._are_many(counts)) if (line := self._line(counts, int(f)))]
+        more = [f"{len(lines) - _MOST_NAMED} more columns are like that."] if len(lines) > _MOST_NAMED else []
+        return " ".join([*lines[:_MOST_NAMED], *more]) or None
+
+    def _are_many(self, counts: Counts) -> Any:
+        n = np.maximum(self.n_valued, 1)
+        often = (self.n_valued >= _FEWEST_ROWS) & (self.n_unseen > n / 2)
+        if not often.any():
+            return often
+        expected = np.array([expected_unseen(counts, f) if often[f] else 0.0 for f in range(len(n))])
+        beyond_chance = self.n_unseen - n * expected > _ERRORS * np.sqrt(n * expected * (1 - expected))
+        return often & (self.n_unseen > 2 * n * expected) & beyond_chance
+
+    def _line(self, counts: Counts, f: int) -> str | None:
+        """What is said of a column; nothing where weights hide what to expect and no reason can be told."""
+        reason = _reason(self.values[f], counts.vocabulary.features[f])
+        marginal = counts.marginal[f]
+        if not reason and (marginal != np.rint(marginal)).any():
+            return None
+        share = self.n_unseen[f] / self.n_valued[f]
+        return (
+            f"{errors.column(counts.vocabulary.names[f])}: {share:.0%} of {self.n_valued[f]:,} rows have values that "
+            f"were never seen at fit, and tell next to nothing.{reason}"
+        )
+
+
+def expected_unseen(counts: Counts, f: int) -> float:
+    """The share of new rows whose value in a column should be unseen, cautiously: one row more than was counted.
+
+    Rows without a known value, whose category was left out or whose gap was ignored, count as well.
+
+    Examples
+    --------
+    >>> from hebnb import NaiveBayes
+    >>> counts = NaiveBayes().fit([["a"], ["a"], ["b"]], [0, 1, 1]).counts_
+    >>> expected_unseen(counts, 0)
+    0.5
+    """
+    rows = float(counts.class_count.sum())
+    return float((seen_once(counts, f) + rows - counts.marginal[f].sum() + 1) / (rows + 1))
+
+
+def seen_once(counts: Counts, f: int) -> int:
+    """How many rows have a value that no other row has: without the row it would be unseen."""
+    feature = counts.vocabulary.features[f]
+    return int(np.count_nonzero((counts.marginal[f] == 1) & ~feature.outlives(np.arange(feature.size))))
+
+
+def warn_of_unseen(counts: Counts, unseen: Unseen) -> None:
+    """Warn of columns whose values a model does not know."""
+    complaint = unseen.complaint(counts)
+    if complaint is not None:
+        errors.warn(complaint, UnseenWarning)
+
+
+def _column(column: Column, feature: Kind, codes: IntArray) -> tuple[int, int, tuple[Any, ...]]:
+    """The rows that have a value, those that have an unseen one, and some of these where they are many."""
+    if feature.cut_at is not None:  # every number is in a bin
+        return 0, 0, ()
+    silent = codes == feature.size
+    if not np.count_nonzero(silent):  # as nearly always, and found out sooner than gaps are
+        n_gaps = np.count_nonzero(codes == feature.missing_code) if feature.missing else 0
+        return len(codes) - int(n_gaps), 0, ()
+    gaps = feature.gaps(column)
+    n_valued = len(codes) - int(np.count_nonzero(gaps))
+    unseen = np.flatnonzero(silent & ~gaps)
+    if len(unseen) <= n_valued / 2:
+        return n_valued, len(unseen), ()
+    at, values = column.levels
+    return n_valued, len(unseen), tuple(values[np.unique(at[unseen[:_MOST_ROWS]])[:_MOST_VALUES]].tolist())
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+# In which reading values may be equal, and what is said then.
+_READINGS: tuple[tuple[Callable[[Any], Hashable], str], ...] = (
+    (as_text, "They match when they are converted to {learned}."),
+    (lambda value: as_text(value).casefold(), "They match in another letter case."),
+    (lambda value: as_text(value).strip(), "They match without the spaces around them."),
+    (lambda value: as_text(value).strip().casefold(), "They match in another letter case, without spaces around them."),
+    (_number, "They match as numbers."),
+)
+
+
+def _reason(values: tuple[Any, ...], feature: Kind) -> str:
+    """Why the values are unseen, if that can be told: at least half are known in another reading."""
+    known = feature.labels[: feature.missing_code]
+    learned = "text" if are_texts(known) else "numbers" if known.dtype.kind in "iuf" else "what they were at fit"
+    for reading, said in _READINGS:
+        read = {reading(value) for value in known.tolist()} - {None}
+        matching = sum(reading(value) in read for value in values)
+        if values and matching >= len(values) / 2:
+            return f" {said.format(learned=learned)}"
+    return ""
