@@ -149,7 +149,8 @@ class Scorer:
         tables = self._classifier.score_tables_
         codes, unseen = encoded_and_unseen(self._classifier, features(rows, self._model), tables)
         self._unseen = unseen if self._unseen is None else self._unseen + unseen
-        return tables.joint_log_scores(codes)
+        scores: FloatArray = tables.joint_log_scores(codes)
+        return scores
 
     def tell_unseen(self, strict: bool) -> None:
         """Say which columns have values that the model mostly never saw; refuse them if that is wanted."""
