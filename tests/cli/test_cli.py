@@ -196,12 +196,12 @@ def test_uneven_lines_are_named():
 
 
 def test_other_encodings_are_pointed_out():
-    for encoding in ("latin-1", "utf-16"):
+    Path("t.csv").write_bytes("x,y\ncafé,1\nb,2\n".encode("latin-1"))
+    assert "is not UTF-8: line 2" in run("fit", "t.csv", "-t", "y", code=1).stderr
+    for encoding in ("utf-8-sig", "utf-16"):
         Path("t.csv").write_bytes("x,y\ncafé,1\nb,2\n".encode(encoding))
-        assert "UTF-8" in run("fit", "t.csv", "-t", "y", code=1).stderr
-    Path("t.csv").write_bytes("x,y\ncafé,1\nb,2\n".encode("utf-8-sig"))
-    run("fit", "t.csv", "-t", "y", "-m", "heb-m")
-    assert load("model.skops").feature_names_in_.tolist() == ["x"]
+        run("fit", "t.csv", "-t", "y", "-m", "heb-m", "--overwrite")
+        assert load("model.skops").feature_names_in_.tolist() == ["x"]
 
 
 def test_an_array_in_a_json_file(flights):
@@ -319,11 +319,11 @@ def test_dates_mean_the_same_in_every_type():
     assert_allclose(probabilities("text.parquet"), expected)
     pq.write_table(pa.table({"f": pa.nulls(5)}), "nulls.parquet")
     assert_allclose(probabilities("nulls.parquet"), [0.6] * 5, atol=0.01)
-    for content in ("f\n2024-01-01\nn/a\n2024-01-03\n", "f\nMonday\n", "f\n17\n"):
+    for content in ("f\n2024-01-01\nnobody knows\n2024-01-03\n", "f\nMonday\n", "f\n17\n"):
         Path("bad.csv").write_text(content)
         assert "Column 'f' does not fit the model" in run("predict", "model.skops", "bad.csv", code=1).stderr
-    Path("gap.csv").write_text("f\n2024-01-01\nn/a\n2024-01-03\n")
-    with_gap = pd.read_csv(io.StringIO(run("predict", "model.skops", "gap.csv", "--missing-value", "n/a").stdout))
+    Path("gap.csv").write_text("f\n2024-01-01\nlost\n2024-01-03\n")
+    with_gap = pd.read_csv(io.StringIO(run("predict", "model.skops", "gap.csv", "--missing-value", "lost").stdout))
     assert_allclose(with_gap["proba_p"][[0, 2]], expected[[0, 2]])
 
 

@@ -14,8 +14,9 @@ import skops.io
 from numpy.testing import assert_array_equal
 
 from hebnb import AODE, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes, load, save
+from hebnb.foundation.memory import honest_bytes
 from hebnb.persistence import document
-from hebnb.persistence.allowance import Allowance, honest_bytes
+from hebnb.persistence.allowance import Allowance
 
 # What loading may take beyond the library itself.
 MOST_BYTES = 200e6

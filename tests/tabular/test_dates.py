@@ -112,13 +112,13 @@ def test_files_of_earlier_versions_say_nothing_of_dates():
 
     fit("%m/%d/%Y")
     model = load("model.skops")
-    assert model._learned.dates == {"d": "%m/%d/%Y"}
+    assert model._learned.written.formats == {"d": "%m/%d/%Y"}
     content = document.of_model(model)
     header = json.loads(content["header"])
-    del header["dates"]
+    del header["formats"], header["gaps"]
     allowance = Allowance(Path("model.skops"), 1 << 20, math.inf)
     older = document.to_model({"header": json.dumps(header), "arrays": content["arrays"]}, allowance)
-    assert older._learned.dates == {}
+    assert older._learned.written.formats == {}
     assert_allclose(older.predict_proba(pd.DataFrame({"d": pd.to_datetime(UNSURE)})),
                     model.predict_proba(pd.DataFrame({"d": pd.to_datetime(UNSURE)})))  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_dates_in_json_are_read_alike():
     rows = pd.DataFrame({"d": days("%Y-%m-%dT%H:%M:%S"), "y": ["a"] * 100 + ["b"] * 100})
     rows.to_json("t.jsonl", orient="records", lines=True)
     run("fit", "t.jsonl", "-t", "y", "-m", "heb-m")
-    assert load("model.skops")._learned.dates == {"d": "ISO"}
+    assert load("model.skops")._learned.written.formats == {"d": "ISO"}
     found = predicted("model.skops", "t.jsonl")
     assert [row["d"] for row in found] == rows["d"].tolist()
     assert [row["prediction"] for row in found] == rows["y"].tolist()

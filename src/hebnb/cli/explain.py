@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, shown
+from hebnb.cli.console import lines_up, number, out, print_json, say, shown
 from hebnb.foundation.printable import visible
 
 _WIDEST_BAR = 8
@@ -18,6 +18,7 @@ _MOST_LINES, _LONGEST_NAME = 20, 20
 _WIDE = 100
 
 
+@options.reads_table
 def explain(
     model: options.ModelFile,
     table: options.TableSource,
@@ -25,11 +26,10 @@ def explain(
     class_: Annotated[
         str | None, typer.Option("--class", metavar="LABEL", help="Class to argue for; by default the most probable.")
     ] = None,
-    missing_value: options.Gap = None,
-    format: options.Format = None,  # noqa: A002
-    hive: options.Hive = False,
     json: options.Json = False,
     debug: options.Debug = False,
+    *,
+    how: dict[str, Any],
 ) -> None:
     """Show why a row gets its prediction: what every feature adds to the log-odds of a class.
 
@@ -56,12 +56,14 @@ def explain(
     labels = [str(label) for label in loaded.classes_.tolist()]
     if class_ is not None and class_ not in labels:
         raise errors.unknown_name("--class", class_, labels)
-    with opened_for(loaded, table, kind=options.kind(format), gap=missing_value, hive=hive) as opened:
-        require_columns(opened, loaded)
+    with opened_for(loaded, table, **how) as opened:
+        names = require_columns(opened, loaded)
+        for line in opened.decisions.told(names, loaded._learned.written.formats):
+            say(line)
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")
-    explanation = explained(apart(loaded)[1], features(rows, loaded))
+    explanation = explained(apart(loaded)[1], features(rows, loaded, row))
     proba = softmax(explanation.parts.scores, axis=1)[0]
     c = labels.index(class_) if class_ is not None else int(proba.argmax())
     lines = pushes(explanation, 0, c)

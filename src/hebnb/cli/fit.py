@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from hebnb.cli.console import number, print_json, say, size_of
 from hebnb.foundation.printable import visible
 
 
+@options.reads_table
 def fit(
     table: options.TableSource,
     target: options.Target = None,
@@ -29,12 +30,11 @@ def fit(
         int | None, typer.Option("--max-categories", min=1, help="Keep the most frequent categories of a column only.")
     ] = None,
     parts: options.Parts = False,
-    missing_value: options.Gap = None,
-    format: options.Format = None,  # noqa: A002
-    hive: options.Hive = False,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
+    *,
+    how: dict[str, Any],
 ) -> None:
     """Learn to predict a column of a table, and write the model to a file.
 
@@ -66,12 +66,14 @@ def fit(
     model = chosen.model(**options.reading(categorical, numeric, bins), max_categories=max_categories)
     made_of = ColumnParts() if parts else None
     refuse_existing(Path(output), overwrite=overwrite)
-    with open_table(table, kind=options.kind(format), text=categorical or (), gap=missing_value, hive=hive) as opened:
+    with open_table(table, text=categorical or (), **how) as opened:
         refuse_input(Path(output), opened.inputs)
         target = require_target(target, opened)
         opened.require(categorical or (), "--categorical")
         opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
+        for line in opened.decisions.told([*rows.features, target]):
+            say(line)
         with options.busy(f"learning from {rows.n_rows:,} rows"), told_before():
             with with_parts(rows, made_of) as learned_from:
                 learned_from.fit(model)

@@ -9,11 +9,12 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, shown
+from hebnb.cli.console import lines_up, number, out, print_json, say, shown
 from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
 
+@options.reads_table
 def inspect(
     source: Annotated[
         str,
@@ -27,11 +28,10 @@ def inspect(
     drop: options.Drop = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
-    missing_value: options.Gap = None,
-    format: options.Format = None,  # noqa: A002
-    hive: options.Hive = False,
     json: options.Json = False,
     debug: options.Debug = False,
+    *,
+    how: dict[str, Any],
 ) -> None:
     """Show what a table is like before anything is learned, or what a model learned.
 
@@ -49,14 +49,14 @@ def inspect(
     """
     from hebnb.persistence.container import looks_like_one
 
-    opening = {"text": categorical or (), "gap": missing_value, "hive": hive, "kind": options.kind(format)}
+    opening = {"text": categorical or (), **how}
     chosen = {"features": features or (), "drop": drop or (), **options.reading(categorical, numeric, None)}
     if not looks_like_one(Path(source)):
         _inspect_table(source, target, opening, chosen, json)
         return
     of_tables = {
         "--target": target, "--feature": features, "--drop": drop, "--categorical": categorical,
-        "--numeric": numeric, "--missing-value": missing_value, "--format": format, "--hive": hive,
+        "--numeric": numeric, **options.as_flags(how),
     }  # fmt: skip
     given = next((name for name, value in of_tables.items() if value), None)
     if given is not None:
@@ -74,6 +74,8 @@ def _inspect_table(
     with open_table(source, **opening) as opened:
         opened.require(opening["text"], "--categorical")
         opened.require(chosen["numeric_features"] or (), "--numeric")
+        for line in opened.decisions.told(opened.columns):
+            say(line)
         with options.busy(f"looking at {opened.n_rows():,} rows"):
             description = describe_file(opened, target, **chosen)
     if json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,14 +29,27 @@ if TYPE_CHECKING:
 
 
 def opened_for(
-    model: CategoricalClassifier | Pipeline, source: str, *, all_read: bool = False, **options: Any
+    model: CategoricalClassifier | Pipeline,
+    source: str,
+    *,
+    all_read: bool = False,
+    gaps: Sequence[str] = (),
+    **how: Any,
 ) -> AbstractContextManager[TableFile]:
     """A table, opened such that the columns of the model mean what they meant when it learned.
 
     Other columns stay as they stand in files of text, unless all are to be read.
     """
-    used = None if all_read else _names(model)
-    return open_table(source, text=_text_columns(model), dates=_dates(model), used=used, **options)
+    written = apart(model)[1]._learned.written
+    return open_table(
+        source,
+        text=_text_columns(model),
+        dates=_of_family(model, "time"),
+        numbers=_of_family(model, "number"),
+        used=None if all_read else _names(model),
+        gaps=tuple(dict.fromkeys([*written.gaps, *gaps])),
+        **how,
+    )
 
 
 def _text_columns(model: CategoricalClassifier | Pipeline) -> list[str]:
@@ -43,10 +57,14 @@ def _text_columns(model: CategoricalClassifier | Pipeline) -> list[str]:
     return [name for name, feature in _learned_columns(model).items() if _is_text(feature)]
 
 
-def _dates(model: CategoricalClassifier | Pipeline) -> dict[str, str | None]:
-    """The columns that were learned as dates, and how those were written; None if the model does not know."""
-    known = apart(model)[1]._learned.dates
-    return {name: known.get(name) for name, feature in _learned_columns(model).items() if _is_date(feature)}
+def _of_family(model: CategoricalClassifier | Pipeline, family: str) -> dict[str, str | None]:
+    """The columns that were learned as values of a family, and how those were written; None if the model does not know.
+
+    True and false are no family of their own, and may be spelled in many ways: they are not among them.
+    """
+    formats = apart(model)[1]._learned.written.formats
+    types = {name: _learned_type(own) for name, own in _learned_columns(model).items()}
+    return {name: formats.get(name) for name, own in types.items() if own is not None and _sort(own) == family}
 
 
 def require_columns(table: TableFile, model: CategoricalClassifier | Pipeline) -> list[str]:
@@ -65,13 +83,13 @@ def require_columns(table: TableFile, model: CategoricalClassifier | Pipeline) -
     return names
 
 
-def features(rows: pa.Table, model: CategoricalClassifier | Pipeline) -> Any:
-    """The columns of the model, of these rows, as a table that it takes."""
+def features(rows: pa.Table, model: CategoricalClassifier | Pipeline, before: int = 0) -> Any:
+    """The columns of the model, of some rows, as a table that it takes; errors count the rows before these."""
     import pyarrow as pa
 
     parts, classifier = apart(model)
     learned = _learned_columns(model)
-    columns = [_as_learned(rows[name], feature, name) for name, feature in learned.items()]
+    columns = [_as_learned(rows[name], feature, name, before) for name, feature in learned.items()]
     if not hasattr(classifier, "feature_names_in_"):
         given = np.array([column.to_pylist() for column in columns], dtype=object).T
         return given if parts is None else parts.transform(given)
@@ -90,7 +108,7 @@ def _has_zone(found: Any) -> bool:
     return bool(pa.types.is_timestamp(found) and found.tz)
 
 
-def _as_learned(column: Any, feature: Kind, name: str) -> Any:
+def _as_learned(column: Any, feature: Kind, name: str, before: int) -> Any:
     """A column with values of the kind that the model learned, so that those that are equal in print are equal."""
     import pyarrow as pa
 
@@ -110,13 +128,13 @@ def _as_learned(column: Any, feature: Kind, name: str) -> Any:
             return column
         if _is_string(wanted) or _is_string(found) or pa.types.is_null(found) or _family(found) == "time":
             return column.cast(wanted)
-        reason = f"{found}, not {wanted}"
+        reason = f"they are {found}, not {wanted}"
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        reason = str(error).splitlines()[0]
+        reason = _first_unfit(column, wanted, before) or str(error).splitlines()[0]
     raise InputError(
         f"{errors.column(visible(name))} does not fit the model: its values are of another kind than those that were "
         f"learned ({visible(reason, 200)}).",
-        "Correct the column, or say what means a gap with --missing-value.",
+        "Correct the column, or say what means a gap with --na.",
     )
 
 
@@ -127,6 +145,20 @@ def _are_truths(column: Any, wanted: Any) -> bool:
     if pa.types.is_boolean(wanted) and _is_string(column.type):
         return all(truth_of(text) is not None for text in column.unique().drop_null().to_pylist())
     return bool(pa.types.is_boolean(column.type) and _is_string(wanted))
+
+
+def _first_unfit(column: Any, wanted: Any, before: int) -> str | None:
+    """The first value that cannot be cast, and its row, if it is a value that stands in the way."""
+    import pyarrow as pa
+
+    for row, value in enumerate(column, before + 1):
+        try:
+            value.cast(wanted)
+        except pa.ArrowInvalid:
+            return f"row {row:,} has {visible(str(value), 60)!r}"
+        except pa.ArrowNotImplementedError:
+            return None
+    return None
 
 
 def _is_inexact(found: Any) -> bool:
@@ -221,6 +253,13 @@ def _family(found: Any) -> str:
     return "number" if any(is_one(found) for is_one in numeric) else str(found)
 
 
+def _sort(found: Any) -> str:
+    """The family of values, in which true and false are by themselves."""
+    import pyarrow as pa
+
+    return "truth" if pa.types.is_boolean(found) else _family(found)
+
+
 def _is_string(found: Any) -> bool:
     import pyarrow as pa
 
@@ -237,11 +276,6 @@ def _learned_columns(model: CategoricalClassifier | Pipeline) -> dict[str, Kind]
     vocabulary = classifier.counts_.vocabulary
     end = None if parts is None else parts.n_features_in_
     return dict(zip(map(str, vocabulary.names[:end]), vocabulary.features[:end], strict=True))
-
-
-def _is_date(feature: Kind) -> bool:
-    learned = _learned_type(feature)
-    return learned is not None and _family(learned) == "time"
 
 
 def _is_text(feature: Kind) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from hebnb.methods import METHODS
 from hebnb.tabular.source import KINDS, Kind
 
 _SOURCE = (
-    "A CSV, TSV, Parquet or JSON lines file, a quoted glob of them, - for standard input, "
+    "A CSV, TSV, Parquet, JSON lines, Excel or Arrow file, a quoted glob of them, one in a .zip, - for standard input, "
     "or @flights, which come along."
 )
 
@@ -44,14 +46,6 @@ Parts = Annotated[
         "--parts", help="Learn from parts of dates (month, weekday, hour …) and from words of free text as well."
     ),
 ]
-Gap = Annotated[str | None, typer.Option("--missing-value", metavar="TEXT", help="Text that means a gap, such as NA.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", metavar="FORMAT", help="csv, tsv, parquet or jsonl, where the ending does not tell."),
-]
-Hive = Annotated[
-    bool, typer.Option("--hive", help="Take folders named key=value, which the files are in, for columns.")
-]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.", callback=set_debugging)]
@@ -65,7 +59,93 @@ def reading(categorical: list[str] | None, numeric: list[str] | None, bins: int 
     return given if bins is None else given | {"n_bins": bins}
 
 
-def kind(given: str | None) -> Kind | None:
+def reads_table(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how a table is read; it takes them as ``how``, for `open_table`."""
+    own = inspect.signature(function, eval_str=True)
+    kept = [parameter for name, parameter in own.parameters.items() if name != "how"]
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        how = {name: given.pop(name) for name in _READING}
+        gaps, delimiter, kind = how.pop("na") or [], how["delimiter"], _kind(how.pop("format"))
+        how |= {"kind": kind, "gaps": tuple(gaps), "delimiter": _ESCAPES.get(delimiter, delimiter)}
+        function(**given, how=how)
+
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in _READING.items()
+    ]
+    parameters = [own.replace(kind=inspect.Parameter.KEYWORD_ONLY) for own in kept]
+    command.__signature__ = own.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
+    command.__annotations__ = {own.name: own.annotation for own in [*parameters, *options]}
+    return command
+
+
+# How a delimiter is typed that a keyboard lacks.
+_ESCAPES = {r"\t": "\t", "tab": "\t"}
+# The options that say how a table is read: their types, and what they are if not given.
+_READING: dict[str, tuple[Any, Any]] = {
+    "na": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--na", "--missing-value", metavar="TEXT", help="Text that means a gap in any column; may be repeated."
+            ),
+        ],
+        None,
+    ),
+    "format": (
+        Annotated[
+            str | None,
+            typer.Option("--format", metavar="FORMAT", help=f"{', '.join(KINDS)}, where the ending does not tell."),
+        ],
+        None,
+    ),
+    "delimiter": (
+        Annotated[
+            str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates fields, such as ; or \\t.")
+        ],
+        None,
+    ),
+    "decimal": (
+        Annotated[
+            str | None, typer.Option("--decimal", metavar="CHAR", help="What stands before a fraction: a point or ,")
+        ],
+        None,
+    ),
+    "encoding": (
+        Annotated[
+            str | None,
+            typer.Option("--encoding", metavar="NAME", help="Of a file of text that is not UTF-8, such as cp1252."),
+        ],
+        None,
+    ),
+    "sheet": (
+        Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel workbook.")],
+        None,
+    ),
+    "skip_bad_rows": (
+        Annotated[
+            bool, typer.Option("--skip-bad-rows", help="Leave out lines with more or fewer fields than the header.")
+        ],
+        False,
+    ),
+    "hive": (
+        Annotated[
+            bool, typer.Option("--hive", help="Take folders named key=value, which the files are in, for columns.")
+        ],
+        False,
+    ),
+}
+
+
+def as_flags(how: dict[str, Any]) -> dict[str, Any]:
+    """What `reads_table` gives a command, by the flags that the user gave."""
+    flags = {"gaps": "--na", "kind": "--format"}
+    return {flags.get(name, f"--{name.replace('_', '-')}"): value for name, value in how.items()}
+
+
+def _kind(given: str | None) -> Kind | None:
     """The format of a table that the user named."""
     if given is None:
         return None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hebnb.tabular.table import Beside
 
 
+@options.reads_table
 def predict(
     model: options.ModelFile,
     table: options.TableSource,
@@ -36,15 +37,14 @@ def predict(
         list[str] | None,
         typer.Option("--keep", metavar="COL", help="Column of the table to keep; may be repeated. By default all."),
     ] = None,
-    missing_value: options.Gap = None,
-    format: options.Format = None,  # noqa: A002
-    hive: options.Hive = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail if a column has mostly values that the model never saw.")
     ] = False,
     overwrite: options.Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON lines, for machines.")] = False,
     debug: options.Debug = False,
+    *,
+    how: dict[str, Any],
 ) -> None:
     """Add a prediction, and the probability of every class, to the rows of a table.
 
@@ -62,6 +62,7 @@ def predict(
     from hebnb.cli.matching import opened_for, require_columns
     from hebnb.errors import ParameterError
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
+    from hebnb.parts.pipeline import apart
     from hebnb.persistence.model_files import load
     from hebnb.tabular.output import kind_of_output
     from hebnb.tabular.source import STANDARD
@@ -75,18 +76,22 @@ def predict(
         place = written_whole(output, overwrite=overwrite)
     loaded = load(model)
     typed = kind in ("parquet", "jsonl")
-    source = opened_for(loaded, table, all_read=typed, kind=options.kind(format), gap=missing_value, hive=hive)
-    with source as found:
+    with opened_for(loaded, table, all_read=typed, **how) as found:
         refuse_input(Path(output), [Path(model).stat(), *found.inputs])
         names = require_columns(found, loaded)
         found.require(keep or (), "--keep")
+        for line in found.decisions.told(names, apart(loaded)[1]._learned.written.formats):
+            say(line)
         opened = found.beside(list(dict.fromkeys(found.columns if keep is None else keep)), names, typed=typed)
         score = Scorer(loaded, opened.kept)
         with place as path:
             done = _write_all(opened, score, path, kind)
             score.tell_unseen(strict)
+    skipped = found.decisions.skipped.lines
     if output != STANDARD:
         say(f"{done:,} rows in {output} ({size_of(output)})")
+    if skipped:
+        say(f"{done + skipped:,} rows read: {done:,} predicted, {skipped:,} left out.")
 
 
 def _write_all(rows: Beside, score: Scorer, path: Path | None, kind: Kind) -> int:
@@ -127,6 +132,7 @@ class Scorer:
         self._names = [name for what in whats for name in prediction_names([*names_kept], model.classes_, what)]
         self._labels = model.classes_ if model.classes_.dtype.kind in "biuf" else model.classes_.tolist()
         self._unseen: Unseen | None = None
+        self._before = 0
 
     def __call__(self, kept: pa.Table, rows: pa.Table) -> pa.Table:
         """The rows with their predictions."""
@@ -147,7 +153,9 @@ class Scorer:
         from hebnb.estimators.rows import encoded_and_unseen
 
         tables = self._classifier.score_tables_
-        codes, unseen = encoded_and_unseen(self._classifier, features(rows, self._model), tables)
+        given = features(rows, self._model, self._before)
+        self._before += rows.num_rows
+        codes, unseen = encoded_and_unseen(self._classifier, given, tables)
         self._unseen = unseen if self._unseen is None else self._unseen + unseen
         scores: FloatArray = tables.joint_log_scores(codes)
         return scores

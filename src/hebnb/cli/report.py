@@ -10,13 +10,14 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, progress, size_of
+from hebnb.cli.console import lines_up, number, out, print_json, progress, say, size_of
 from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
 _DEFAULT = "hebnb-report"
 
 
+@options.reads_table
 def report(
     table: Annotated[
         str | None,
@@ -51,13 +52,12 @@ def report(
         typer.Option("--group", metavar="COL", help="Keep rows with one value here in one fold; not a feature."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
-    missing_value: options.Gap = None,
-    format: options.Format = None,  # noqa: A002
-    hive: options.Hive = False,
     overwrite: options.Overwrite = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     json: options.Json = False,
     debug: options.Debug = False,
+    *,
+    how: dict[str, Any],
 ) -> None:
     """Compare methods on a table, learn with the best, and write a page that shows what was learned.
 
@@ -93,7 +93,7 @@ def report(
     source = table or FLIGHTS
     if source == FLIGHTS:
         target = target or "arrival"
-    with open_table(source, kind=options.kind(format), text=categorical or (), gap=missing_value, hive=hive) as opened:
+    with open_table(source, text=categorical or (), **how) as opened:
         for place in places:
             refuse_input(place, opened.inputs)
         opened.require(categorical or (), "--categorical")
@@ -103,6 +103,8 @@ def report(
         rows = Labelled.of(
             opened, require_target(target, opened), features=features or (), drop=drop or (), beside=time or group
         )
+        for line in opened.decisions.told([*rows.features, rows.target]):
+            say(line)
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars, told_before():
             page, model = made(

@@ -251,7 +251,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         now_kept = None if sample is None else Kept(sample.detached(), random)
         if known is None:
             return self._begin(scores, {}, allowed, now_kept)
-        self._learned = Learned(scores, known.dropped, allowed, now_kept, known.dates)
+        self._learned = Learned(scores, known.dropped, allowed, now_kept, known.written)
         return self
 
     def predict(self, X: Any) -> Any:

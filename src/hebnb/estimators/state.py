@@ -14,6 +14,22 @@ from hebnb.scores.score_tables import ScoreTables
 
 
 @dataclass(frozen=True)
+class AsWritten:
+    """How values were written, where they were text in files.
+
+    Parameters
+    ----------
+    formats : dict of str to str
+        How the dates, or numbers, of some columns were written.
+    gaps : tuple of str
+        What the user said means a gap.
+    """
+
+    formats: Mapping[str, str] = field(default_factory=dict)
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Learned:
     """All that a classifier has learned. It is replaced as a whole, so that nobody ever sees half of it.
 
@@ -26,15 +42,15 @@ class Learned:
         All labels that may occur in further batches.
     kept : Kept, optional
         What is kept of the rows for further batches.
-    dates : dict of str to str
-        How the dates of some columns were written, where they were text in files.
+    written : AsWritten
+        How values were written, where they were text in files.
     """
 
     scores: ScoreTables
     dropped: Dropped = field(default_factory=dict)
     allowed: Categories | None = None
     kept: Kept | None = None
-    dates: Mapping[str, str] = field(default_factory=dict)
+    written: AsWritten = AsWritten()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,21 @@ from __future__ import annotations
 import math
 import os
 
+# What any file may take, and what every byte of it may add.
+_FLOOR = 96e6
+_PER_BYTE = 256.0
+
+
+def honest_bytes(file_bytes: int) -> float:
+    """What a file of that size may take, unpacked or in memory, without being made to fill it.
+
+    Examples
+    --------
+    >>> honest_bytes(1_000_000)
+    352000000.0
+    """
+    return _FLOOR + _PER_BYTE * file_bytes
+
 
 def free_memory() -> float:
     """Bytes that can be had without swapping, as far as the system tells."""

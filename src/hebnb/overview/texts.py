@@ -7,7 +7,7 @@ import datetime as dt
 import numpy as np
 
 from hebnb.overview.seen import Seen
-from hebnb.tabular.readings import formats_like
+from hebnb.tabular.dates import formats_like
 
 # Values that are looked at, and the share of them that have to be dates.
 _MOST, _SHARE = 1_000, 0.95

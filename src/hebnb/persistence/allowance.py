@@ -5,22 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hebnb.errors import InputError
-from hebnb.foundation.memory import free_memory
-
-# What any file may take, and what every byte of it may add. ``save`` compresses no more than this allows.
-_FLOOR = 96e6
-_PER_BYTE = 256.0
-
-
-def honest_bytes(file_bytes: int) -> float:
-    """What a file of that size may take.
-
-    Examples
-    --------
-    >>> honest_bytes(1_000_000)
-    352000000.0
-    """
-    return _FLOOR + _PER_BYTE * file_bytes
+from hebnb.foundation.memory import free_memory, honest_bytes
 
 
 class Allowance:

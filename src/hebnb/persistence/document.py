@@ -15,7 +15,7 @@ from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.estimators.state import Learned
+from hebnb.estimators.state import AsWritten, Learned
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.json_values import from_json, to_json
 from hebnb.parts.pipeline import apart, together
@@ -66,7 +66,8 @@ def of_model(model: CategoricalClassifier | Pipeline) -> dict[str, Any]:
         "vocabulary": {"names": to_json(list(vocabulary.names)), "missing": vocabulary.missing, "features": features},
         "classes": _described(scores.counts.classes, "classes", arrays),
         "counts": with_counts(scores.counts, arrays),
-        "dates": dict(learned.dates),
+        "formats": dict(learned.written.formats),
+        "gaps": list(learned.written.gaps),
         "prior_is_given": scores.prior_is_given,
         "tables": [list(table.columns) for table in scores.tables] if _stand_in(scores) else None,
         "estimates": None if scores.estimates is None else {"min_count": scores.estimates.min_count},
@@ -107,7 +108,7 @@ def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier | Pip
     allowed, dropped = header["allowed"], from_json(header["dropped"])
     require(isinstance(dropped, dict), "what was dropped is not told")
     given = None if allowed is None else parts.categories(allowed, "allowed")
-    model._learned = Learned(scores, dropped, given, dates=parts.dates())
+    model._learned = Learned(scores, dropped, given, written=parts.written())
     described = header.get("parts")
     names = scores.counts.vocabulary.names
     return together(None if described is None else restored_parts(described, names), model)
@@ -197,12 +198,15 @@ class _Parts:
         """Labels of classes."""
         return Categories.restored(described, self.arrays.get(name))
 
-    def dates(self) -> dict[str, str]:
-        """How dates were written, where they were text in files; files of earlier versions do not tell."""
-        dates = self.header.get("dates", {})
-        is_told = isinstance(dates, dict) and all(isinstance(own, str) for own in dates.values())
-        require(is_told, "how dates were written is not told")
-        return dict(dates)
+    def written(self) -> AsWritten:
+        """How values were written, where they were text in files; files of earlier versions do not tell."""
+        formats, gaps = self.header.get("formats", {}), self.header.get("gaps", [])
+        is_told = isinstance(formats, dict) and isinstance(gaps, list)
+        require(
+            is_told and all(isinstance(text, str) for text in [*formats.values(), *gaps]),
+            "how values were written is not told",
+        )
+        return AsWritten(dict(formats), tuple(gaps))
 
     def numbers(self, name: str, shape: tuple[int, ...], *, lowest: bool = False) -> FloatArray:
         """Finite numbers; a logarithm may be that of nothing."""

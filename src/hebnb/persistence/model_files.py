@@ -18,8 +18,9 @@ from sklearn.pipeline import Pipeline
 from hebnb.errors import HebnbError, InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.files import written_whole
+from hebnb.foundation.memory import honest_bytes
 from hebnb.persistence import container, document
-from hebnb.persistence.allowance import Allowance, honest_bytes
+from hebnb.persistence.allowance import Allowance
 
 __all__ = ["load", "save"]
 

@@ -1,22 +1,29 @@
-"""Tables in files: CSV, TSV, Parquet and JSON lines, read by DuckDB."""
+"""Tables in files: CSV, TSV, Parquet, JSON lines, Excel and Arrow, read by DuckDB."""
 
 from __future__ import annotations
 
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible
-from hebnb.tabular.readings import Guesses, Readings
+from hebnb.tabular.archives import inside_archive, unpacked
+from hebnb.tabular.arrow_files import as_parquet
+from hebnb.tabular.decisions import Decisions
+from hebnb.tabular.encodings import require_encoding
+from hebnb.tabular.guesses import Guesses
+from hebnb.tabular.readings import TEXT
 from hebnb.tabular.separated import read_separated
-from hebnb.tabular.source import STANDARD, Files, Kind, found_files, kind_of_content, kind_of_name, spooled
+from hebnb.tabular.source import STANDARD, Files, How, Kind, found_files, kind_of_content, kind_of_name, spooled
 from hebnb.tabular.table import TableFile, Written, reading
+from hebnb.tabular.workbooks import as_text, is_workbook
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,59 +33,72 @@ if TYPE_CHECKING:
 def open_table(
     source: str,
     *,
-    kind: Kind | None = None,
     text: Sequence[str] = (),
-    gap: str | None = None,
-    hive: bool = False,
     dates: Mapping[str, str | None] | None = None,
+    numbers: Mapping[str, str | None] | None = None,
     used: Sequence[str] | None = None,
+    **how: Any,
 ) -> Iterator[TableFile]:
     r"""Open a file, a glob of files, or standard input.
 
     Parameters
     ----------
     source : str
-        A path, a glob such as ``"part-*.csv"``, ``"-"``, or ``"@flights"``, which comes with the package.
-    kind : {"csv", "tsv", "parquet", "jsonl"}, optional
-        By default the ending tells, and of standard input the first bytes.
+        A path, a glob such as ``"part-*.csv"``, ``"-"``, or ``"@flights"``, which comes with the package. Of a ZIP
+        archive the only file in it, or what a path or a glob in it says: ``"parts.zip/2024-*.csv"``.
     text : list of str
-        Columns of a CSV or TSV file, if it has them, that are to be read as they stand, so that ``007`` is not the
+        Columns of files of text, if they have them, that are to be read as they stand, so that ``007`` is not the
         number 7.
-    gap : str, optional
-        What stands for a missing value in a CSV or TSV file, besides nothing at all.
-    hive : bool
-        Whether folders named ``key=value`` are columns.
-    dates : dict of str to str or None, optional
-        Columns that are dates for certain, and how they are written; None if that is not known. A file in which they
-        are written otherwise is refused.
+    dates, numbers : dict of str to str or None, optional
+        Columns that are dates, or numbers, for certain, and how they are written; None if that is not known. A file in
+        which they are written otherwise is refused.
     used : list of str, optional
         Columns whose values matter; other text is read as it stands. By default all matter.
+    **how
+        How the files are to be read, as `How` has it.
 
     Examples
     --------
     >>> path = Path(tempfile.mkdtemp()) / "pets.csv"
-    >>> _ = path.write_text("name,legs\nRex,4\nTweety,2\n")
+    >>> _ = path.write_text("name;legs;kg\nRex;4;12,5\nTweety;2;NA\n")
     >>> with open_table(str(path)) as table:
     ...     table.columns, table.n_rows(), table.slice(1, 1).to_pylist()
-    (['name', 'legs'], 2, [{'name': 'Tweety', 'legs': 2}])
+    ...     table.decisions.told(table.columns)
+    (['name', 'legs', 'kg'], 2, [{'name': 'Tweety', 'legs': 2, 'kg': None}])
+    ["Column 'kg': numbers with a decimal comma; 1 gap written as NA."]
     """
     import duckdb
 
+    wanted = How(**how)
+    require_encoding(wanted.encoding)
     with tempfile.TemporaryDirectory(prefix="hebnb-") as folder, duckdb.connect() as connection:
         # Nothing is fetched from elsewhere: what DuckDB needs for these formats it has.
         connection.execute("SET autoinstall_known_extensions = false")
         connection.execute("SET autoload_known_extensions = false")
-        paths = [spooled(sys.stdin.buffer, Path(folder))] if source == STANDARD else found_files(source)
-        kinds = {kind or (kind_of_content(path) if source == STANDARD else kind_of_name(path)) for path in paths}
+        inputs, paths = _found(source, Path(folder))
+        kinds = {wanted.kind or (kind_of_content if source == STANDARD else kind_of_name)(path) for path in paths}
         if len(kinds) > 1:
             raise InputError(f"{visible(source)} has files of several formats: {', '.join(sorted(kinds))}.")
-        (found,) = kinds
+        (kind,) = kinds
         name = "standard input" if source == STANDARD else source
-        files = Files(name, paths, found, Path(folder), gap, hive, tuple(text), dates or {}, used)
-        table = _opened(files, connection)
+        files = Files(name, paths, kind, Path(folder), wanted, tuple(text), dates or {}, numbers or {}, used)
+        table = _READERS[kind](files, connection)
         if not table.columns:
             raise InputError(f"{visible(name)} has no columns.")
-        yield replace(table, inputs=_inputs(source, paths))
+        yield replace(table, inputs=_inputs(source, inputs))
+
+
+def _found(source: str, folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files that a source means, and where their tables are: of an archive, unpacked in a folder."""
+    if source == STANDARD:
+        paths = [spooled(sys.stdin.buffer, folder)]
+        is_archive = zipfile.is_zipfile(paths[0]) and not is_workbook(paths[0])
+        return paths, unpacked(paths[0], "*", folder) if is_archive else paths
+    archive = inside_archive(source)
+    if archive is not None:
+        return [archive[0]], unpacked(*archive, folder)
+    paths = found_files(source)
+    return paths, paths
 
 
 def _inputs(source: str, paths: list[Path]) -> list[os.stat_result]:
@@ -91,31 +111,42 @@ def _inputs(source: str, paths: list[Path]) -> list[os.stat_result]:
         return []
 
 
-def _opened(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
-    if files.kind == "parquet":
-        return _parquet(files, connection)
-    written, readings = (read_separated if files.kind in ("csv", "tsv") else _read_json)(files, connection)
-    return TableFile(files.source, written.read(), written, readings.n_rows, readings.dates, readings.unsure)
+def _workbook(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
+    """A sheet of every workbook; its dates have no format, and text in it is no number."""
+    copies = [as_text(path, files.folder / "sheets" / str(n), files.how.sheet) for n, path in enumerate(files.paths)]
+    texts = set.intersection(*(set(own) for _, own in copies)) - set(files.numbers) - set(files.dates)
+    how = replace(files.how, encoding=None, delimiter=",", decimal=".", skip_bad_rows=False)
+    same = replace(files, paths=[path for path, _ in copies], text=[*files.text, *texts], how=how)
+    return replace(read_separated(same, connection), formats={})
+
+
+def _arrow(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
+    copies = [as_parquet(path, files.folder / "parquet" / str(n)) for n, path in enumerate(files.paths)]
+    return _parquet(files.with_paths(copies), connection)
 
 
 def _parquet(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    gaps = files.how.gaps
     with reading(files.source):
-        relation = connection.read_parquet(files.names, union_by_name=True, hive_partitioning=files.hive)
+        relation = connection.read_parquet(files.names, union_by_name=True, hive_partitioning=files.how.hive)
         types = {own.name: own.type for own in pq.read_schema(files.paths[0])}
     files.refuse_overwritten(types)
     zones = {name: kind for name, kind in types.items() if pa.types.is_timestamp(kind) and kind.tz}
-    return TableFile(files.source, relation, Written(relation, {}, ()), zones=zones)
+    texts = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "VARCHAR"]
+    written = Written(relation, dict.fromkeys(texts if gaps else (), TEXT), gaps)
+    return TableFile(files.source, written.read(), written, zones=zones)
 
 
 # What DuckDB takes strings in JSON for.
 _STRINGS = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
 
 
-def _read_json(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple[Written, Readings]:
-    """JSON lines; what is a string there is text, and read as the text of a CSV file is."""
+def _json_lines(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
+    """JSON lines; what is a string there is text, and read as the text of a CSV file is, if it is no number."""
+    gaps, hive = files.how.gaps, files.how.hive
     with reading(files.source):
         guessed = connection.read_json(files.names, union_by_name=True, hive_partitioning=False)
         files.refuse_overwritten(guessed.columns)
@@ -126,7 +157,22 @@ def _read_json(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple[Wri
             name: "VARCHAR" if name in strings else str(kind)
             for name, kind in zip(guessed.columns, guessed.types, strict=True)
         }
-        text = connection.read_json(files.names, columns=columns, union_by_name=True, hive_partitioning=files.hive)
+        text = connection.read_json(files.names, columns=columns, union_by_name=True, hive_partitioning=hive)
         types = {name: kind for name, kind in files.types(guessed).items() if name in strings}
-        readings = Guesses(types, files.dates, gaps=()).tried(text)
-    return Written(text, readings.of, ()), readings
+        text_or_dates = {
+            name: None if kind == "VARCHAR" and name not in {*files.dates, *files.numbers} else kind
+            for name, kind in types.items()
+        }
+        readings = Guesses(text_or_dates, files.dates, files.numbers, gaps, files.how.decimal).tried(text)
+    written = Written(text, readings.of, gaps)
+    return TableFile(files.source, written.read(), written, readings.n_rows, readings.formats, Decisions(readings))
+
+
+_READERS: dict[Kind, Callable[[Files, duckdb.DuckDBPyConnection], TableFile]] = {
+    "csv": read_separated,
+    "tsv": read_separated,
+    "parquet": _parquet,
+    "jsonl": _json_lines,
+    "xlsx": _workbook,
+    "arrow": _arrow,
+}

@@ -11,8 +11,10 @@ from hebnb.columns.choice import chosen_features
 from hebnb.engines.backends.duckdb import is_nan
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.state import AsWritten
 from hebnb.foundation.printable import visible
-from hebnb.tabular.readings import described, quoted
+from hebnb.tabular.readings import NUMBERS, Reading
+from hebnb.tabular.sql import quoted
 from hebnb.tabular.table import TableFile, reading
 
 # More labels than this are taken for a mistake.
@@ -79,9 +81,10 @@ class Labelled:
         _refuse_labels(visible(target), labels, labelled)
         if labelled < n_rows:
             table = table.where(has_label)
-        for name in chosen:
-            if name in table.unsure:
-                _tell_unsure(name, table)
+        readings = table.decisions.readings
+        for name, other in readings.unsure.items():
+            if name in chosen:
+                _tell_unsure(name, readings.of[name], other)
         table = table.as_in_print([*chosen, target])
         return cls(table, target, chosen, weight, labelled, labels, n_rows - labelled, beside)
 
@@ -102,10 +105,10 @@ class Labelled:
         return rows.select(self.features), rows[self.target], weights, beside
 
     def fit(self, model: Model) -> Model:
-        """Learn from all rows, in memory or, where they are too many for that, by DuckDB; and how dates are written."""
+        """Learn from all rows, in memory or, where they are too many, by DuckDB; and how values are written."""
         self._learn(model)
-        dates = {name: form for name, form in self.table.dates.items() if name in self.features}
-        model._learned = replace(model._learned, dates=dates)
+        formats = {name: form for name, form in self.table.formats.items() if name in self.features}
+        model._learned = replace(model._learned, written=AsWritten(formats, tuple(self.table.gaps)))
         return model
 
     def _learn(self, model: Model) -> None:
@@ -133,10 +136,16 @@ def _refuse_labels(target: str, labels: int, labelled: int) -> None:
         )
 
 
-def _tell_unsure(name: str, table: TableFile) -> None:
+def _tell_unsure(name: str, taken: Reading, other: Reading) -> None:
+    if taken.type in NUMBERS:
+        errors.warn(
+            f"{errors.column(visible(name))}: its values are taken for {taken.described()}, but could as well be "
+            f"{other.described()}. If so, say {errors.argument('decimal')} '{other.decimal}'."
+        )
+        return
     errors.warn(
-        f"{errors.column(visible(name))}: its {described(table.dates[name])} are taken for that, but could as well be "
-        f"{described(str(table.unsure[name].format))}. Write them as 2024-12-31 if that is what they are."
+        f"{errors.column(visible(name))}: its {taken.described()} are taken for that, but could as well be "
+        f"{other.described()}. Write them as 2024-12-31 if that is what they are."
     )
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from hebnb import errors
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible
-from hebnb.tabular.readings import Guesses, Readings
+from hebnb.tabular.decisions import Decisions, Skipped
+from hebnb.tabular.encodings import CHUNK, as_utf8, packed_bytes, place_of_copy, refuse_other_encodings, text_of
+from hebnb.tabular.guesses import Guesses
 from hebnb.tabular.source import Files
-from hebnb.tabular.table import UTF8, Written, is_interrupt, reading
+from hebnb.tabular.table import TableFile, Written, is_interrupt, reading
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,18 +29,20 @@ if TYPE_CHECKING:
 _GUESSED_FROM = 100_000
 # DuckDB reads lines of up to this many bytes.
 _LONGEST_LINE = 2_000_000
-# Bytes looked at together.
-_CHUNK = 1 << 22
+# The first lines, from which the separator is guessed where the header has none.
+_LOOKED_AT = 10
 
 
-def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple[Written, Readings]:
-    """CSV or TSV files as text, and what their columns are read as in all rows."""
+def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
+    """CSV or TSV files, what their columns are read as in all rows, and what was left out."""
     import duckdb
 
+    how = files.how
     with reading(files.source):
-        copies = [files.folder / str(n) for n in range(len(files.paths))]
-        files = files.with_paths(list(map(_without_mark, files.paths, copies)))
-        firsts = [first_line(path, "\t" if files.kind == "tsv" else None) for path in files.paths]
+        copies = [files.folder / "utf-8" / str(n) for n in range(len(files.paths))]
+        files = files.with_paths([as_utf8(*one, how.encoding) for one in zip(files.paths, copies, strict=True)])
+        given = how.delimiter or ("\t" if files.kind == "tsv" else None)
+        firsts = [first_line(path, given) for path in files.paths]
     separator, header = firsts[0]
     for path, (other, names_there) in zip(files.paths, firsts, strict=True):
         if (other != separator and len(header) > 1) or not set(names_there) & set(header):
@@ -49,6 +52,10 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple
                 "Read files together that have the same columns.",
             )
         files.refuse_overwritten(names_there)
+    skipped = Skipped()
+    if how.skip_bad_rows:
+        even = [_even_lines(path, files.folder / "even" / str(n), separator) for n, path in enumerate(files.paths)]
+        files, skipped = files.with_paths([path for path, _ in even]), sum((own for _, own in even), skipped)
     common: dict[str, Any] = {
         "header": True,
         "sep": separator,
@@ -57,25 +64,30 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> tuple
         "skiprows": 0,
         "union_by_name": True,
         "comment": "",  # a row that begins with # is a row
-        "hive_partitioning": files.hive,
+        "hive_partitioning": how.hive,
     }
-    gaps = ["", *([files.gap] if files.gap else [])]
+    gaps = ["", *how.gaps]
     try:
         guessed = connection.read_csv(files.names, sample_size=_GUESSED_FROM, na_values=gaps, **common)
         as_text: dict[str, Any] = {"all_varchar": True, "allow_quoted_nulls": False, "hive_types_autocast": False}
         text = connection.read_csv(files.names, **as_text, **common)
-        readings = Guesses(files.types(guessed), files.dates, gaps).tried(text)
+        guesses = Guesses(files.types(guessed), files.dates, files.numbers, gaps, how.decimal, separator == ";")
+        readings = guesses.tried(text)
     except (duckdb.Error, RuntimeError) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
-        if "unicode" not in str(error).lower():
-            _refuse_uneven(files, separator)
+        if "unicode" in str(error).lower():
+            refuse_other_encodings(files.paths)
+        _refuse_uneven(files, separator)
         with reading(files.source):
             raise
     if len(files.paths) == 1 and len(header) + len(files.partitions()) != len(text.columns):
         _refuse_uneven(files, separator)  # some lines were taken for a preamble
     _require_all_rows(files, separator, readings.n_rows)
-    return Written(text, readings.of, gaps, _repeated(header)), readings
+    nameless = [name for name, own in zip(text.columns, header, strict=False) if not own.strip()]
+    decisions = Decisions(readings, skipped, how.decimal, nameless if len(files.paths) == 1 else ())
+    written = Written(text, readings.of, gaps, _repeated(header))
+    return TableFile(files.source, written.read(), written, readings.n_rows, readings.formats, decisions)
 
 
 def _repeated(names: list[str]) -> list[str]:
@@ -86,7 +98,7 @@ def _repeated(names: list[str]) -> list[str]:
 
 
 def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:
-    r"""The separator of a file, guessed from its first line if it is not known, and the names in that line.
+    r"""The separator of a file, guessed from its first lines if it is not known, and the names in the first.
 
     Examples
     --------
@@ -96,29 +108,51 @@ def first_line(path: Path, separator: str | None) -> tuple[str, list[str]]:
     >>> first_line(path, None)
     (';', ['name', 'legs; if any'])
     """
-    with path.open("rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            raise InputError(f"{visible(str(path))!r} is not UTF-8 but UTF-16.", UTF8.replace("latin1", "utf-16"))
-    with _decoded(path) as lines:
-        line = lines.readline(_LONGEST_LINE)
-    outside = re.sub(r'"[^"]*"', "", line)
-    separator = separator or max(",;\t|", key=outside.count)
+    with text_of(path) as lines:
+        line, *others = [lines.readline(_LONGEST_LINE) for _ in range(1 if separator else _LOOKED_AT)]
+    separator = separator or _separator(line) or _separator("".join(others)) or ","
     with _fields_of_any_length():
         return separator, next(csv.reader([line], delimiter=separator), [])
 
 
-def _without_mark(path: Path, folder: Path) -> Path:
-    """The file, or a copy without its byte-order mark, where DuckDB would take that for a part of a quoted name."""
-    with _bytes(path) as stream:
-        if stream.read(4) != codecs.BOM_UTF8 + b'"':
-            return path
-    copied = folder.joinpath(*(part for part in path.parent.parts if "=" in part), path.name)
-    copied = copied.with_suffix("") if path.suffix.lower() in _PACKING else copied
-    copied.parent.mkdir(parents=True)
-    with _bytes(path) as stream, copied.open("wb") as copy:
-        stream.read(len(codecs.BOM_UTF8))
-        shutil.copyfileobj(stream, copy)
-    return copied
+def _separator(lines: str) -> str | None:
+    """The separator that is there most often outside quotation marks; none, if none is."""
+    outside = re.sub(r'"[^"]*"', "", lines)
+    likeliest = max(",;\t|", key=outside.count)
+    return likeliest if likeliest in outside else None
+
+
+def _even_lines(path: Path, folder: Path, separator: str) -> tuple[Path, Skipped]:
+    """A copy of a file without the lines that have more or fewer fields than its header, and what was left out."""
+    copied, skipped = place_of_copy(path, folder), Skipped()
+    with text_of(path, "surrogateescape") as file, _fields_of_any_length():
+        lines = _Remembered(file)
+        rows = csv.reader(lines, delimiter=separator)
+        with copied.open("w", encoding="utf-8", errors="surrogateescape", newline="") as copy:
+            n_fields = None
+            for row in rows:
+                n_fields = n_fields or len(row)
+                begins = rows.line_num - len(lines.last) + 1
+                if row and len(row) != n_fields:
+                    where = f"line {begins} of {visible(path.name)!r} with {_fields(len(row))} instead of {n_fields}"
+                    skipped += Skipped(1, where)
+                else:
+                    copy.writelines(lines.last)
+                lines.last.clear()
+    return copied, skipped
+
+
+@dataclass
+class _Remembered:
+    """Lines, and those that were read last."""
+
+    lines: IO[str]
+    last: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.last.append(line)
+            yield line
 
 
 def _require_all_rows(files: Files, separator: str, n_rows: int) -> None:
@@ -137,8 +171,8 @@ def _require_all_rows(files: Files, separator: str, n_rows: int) -> None:
 def _lines(path: Path) -> int:
     """The number of lines that are not blank, where line ends between quotation marks do not count."""
     found, is_inside, before = 0, np.uint8(0), ord("\n")
-    with _bytes(path) as stream:
-        while chunk := stream.read(_CHUNK):
+    with packed_bytes(path) as stream:
+        while chunk := stream.read(CHUNK):
             chunk = chunk.replace(b"\r", b"")
             if b'"' not in chunk and not is_inside and b"\n\n" not in chunk and before != ord("\n"):
                 found, before = found + chunk.count(b"\n"), chunk[-1] if chunk else before
@@ -153,7 +187,7 @@ def _lines(path: Path) -> int:
 
 def _records(path: Path, separator: str) -> int:
     """The number of rows, the header among them, as Python's reader has it."""
-    with _decoded(path) as lines, _fields_of_any_length():
+    with text_of(path) as lines, _fields_of_any_length():
         rows = csv.reader(lines, delimiter=separator)
         header = next(rows, [])
         one = len(header) == 1  # a blank line is a gap where there is a single column
@@ -163,16 +197,39 @@ def _records(path: Path, separator: str) -> int:
 def _refuse_uneven(files: Files, separator: str) -> None:
     """Name the first line that has not as many fields as the header."""
     for path in files.paths:
-        with _decoded(path) as lines, _fields_of_any_length():
+        with text_of(path) as file, _fields_of_any_length():
+            lines = _Remembered(file)
             rows = csv.reader(lines, delimiter=separator)
             header = next(rows, [])
-            for row in rows:
+            lines.last.clear()
+            for n, row in enumerate(rows):
                 if row and len(row) != len(header):
+                    begins, ends = rows.line_num - len(lines.last) + 1, rows.line_num
+                    where = f"line {ends}" if begins == ends else f"the row in lines {begins} to {ends}"
                     raise InputError(
-                        f"{visible(files.source)} cannot be read: line {rows.line_num} of {visible(path.name)!r} "
-                        f"has {len(row)} fields and the header {len(header)}.",
-                        "Correct the line; a field that contains the separator needs quotation marks.",
+                        f"{visible(files.source)} cannot be read: {where} of {visible(path.name)!r} has "
+                        f"{_fields(len(row))} and the header {len(header)}.",
+                        f"A quotation mark in line {begins} may not be closed."
+                        if begins != ends
+                        else _remedy(len(header), row, n, f"tail -n +{ends} {visible(path.name)} | hebnb … -"),
                     )
+                lines.last.clear()
+
+
+def _remedy(n_names: int, row: list[str], n: int, without: str) -> str:
+    """What may help against a line, the n-th below the header, that has not as many fields as it."""
+    if n == 0 and len(row) == n_names + 1:
+        return "The header may lack a name for row names, as R's write.table leaves it: write.csv(row.names = FALSE)."
+    if n < _LOOKED_AT and n_names == 1:
+        return f"The first line may be a title. If this one is the header: {without}"
+    return (
+        "Correct the line (a field that contains the separator needs quotation marks), or leave such lines out with "
+        f"{errors.argument('skip_bad_rows')}."
+    )
+
+
+def _fields(number: int) -> str:
+    return f"{number} field{'' if number == 1 else 's'}"
 
 
 @contextmanager
@@ -183,16 +240,3 @@ def _fields_of_any_length() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(usual)
-
-
-_PACKING = {".gz": "gzip", ".zst": "zstd"}
-
-
-def _bytes(path: Path) -> Any:
-    import pyarrow as pa
-
-    return pa.input_stream(str(path), compression=_PACKING.get(path.suffix.lower()))
-
-
-def _decoded(path: Path) -> IO[str]:
-    return io.TextIOWrapper(_bytes(path), encoding="utf-8-sig", errors="replace", newline="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import glob
 import gzip
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +14,11 @@ from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
 from hebnb import errors
-from hebnb.errors import InputError
+from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.printable import visible
 
-Kind: TypeAlias = Literal["csv", "tsv", "parquet", "jsonl"]
-KINDS: tuple[Kind, ...] = ("csv", "tsv", "parquet", "jsonl")
+Kind: TypeAlias = Literal["csv", "tsv", "parquet", "jsonl", "xlsx", "arrow"]
+KINDS: tuple[Kind, ...] = ("csv", "tsv", "parquet", "jsonl", "xlsx", "arrow")
 STANDARD = "-"  # by custom, standard input or output
 FLIGHTS = "@flights"  # a table that comes along, for trying things out
 
@@ -31,8 +32,58 @@ _SUFFIXES: dict[str, Kind] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
 }
 COMPRESSED = (".gz", ".zst")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+@dataclass(frozen=True)
+class How:
+    """How the user wants files to be read.
+
+    Parameters
+    ----------
+    kind : {"csv", "tsv", "parquet", "jsonl", "xlsx", "arrow"}, optional
+        By default the ending tells, and of standard input the first bytes.
+    gaps : list of str
+        What stands for a missing value in any column, besides nothing at all.
+    hive : bool
+        Whether folders named ``key=value`` are columns.
+    delimiter : str, optional
+        What separates fields; by default the first line tells.
+    decimal : {".", ","}, optional
+        What stands before a fraction; by default the numbers tell.
+    encoding : str, optional
+        Of files of text; by default UTF-8, or UTF-16 where a file begins with its mark.
+    sheet : str, optional
+        Of a workbook; by default the only one with data.
+    skip_bad_rows : bool
+        Whether lines are left out that have more or fewer fields than the header.
+    """
+
+    kind: Kind | None = None
+    gaps: Sequence[str] = ()
+    hive: bool = False
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    skip_bad_rows: bool = False
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+            raise ParameterError(
+                f"{errors.argument('delimiter')}={self.delimiter!r} must be one character, and no quotation mark.",
+                "For example ; or |, and a tab as \\t.",
+            )
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(f"{errors.argument('decimal')}={self.decimal!r} must be a point or a comma.")
 
 
 @dataclass(frozen=True)
@@ -47,14 +98,11 @@ class Files:
     kind : {"csv", "tsv", "parquet", "jsonl"}
     folder : Path
         Where copies may be put; it is removed in the end.
-    gap : str, optional
-        What stands for a missing value, besides nothing at all.
-    hive : bool
-        Whether folders named ``key=value`` are columns.
+    how : How
     text : list of str
         Columns that are read as they stand.
-    dates : dict of str to str or None
-        Columns that are dates for certain, and their format; None if it is not known.
+    dates, numbers : dict of str to str or None
+        Columns that are dates, or numbers, for certain, and their format; None if it is not known.
     used : list of str, optional
         Columns whose values matter; the others are read as they stand. By default all matter.
     """
@@ -63,10 +111,10 @@ class Files:
     paths: list[Path]
     kind: Kind
     folder: Path
-    gap: str | None = None
-    hive: bool = False
+    how: How = How()
     text: Sequence[str] = ()
     dates: Mapping[str, str | None] = field(default_factory=dict)
+    numbers: Mapping[str, str | None] = field(default_factory=dict)
     used: Sequence[str] | None = None
 
     @property
@@ -79,15 +127,15 @@ class Files:
         """The table in other files."""
         return replace(self, paths=paths)
 
-    def types(self, guessed: Any) -> dict[str, str]:
+    def types(self, guessed: Any) -> dict[str, str | None]:
         """What columns of text seem to be, where that matters."""
         matter = set(guessed.columns if self.used is None else self.used) - set(self.text)
         found = zip(guessed.columns, map(str, guessed.types), strict=True)
-        return {name: kind if name in matter else "VARCHAR" for name, kind in found}
+        return {name: kind if name in matter else None for name, kind in found}
 
     def partitions(self) -> list[str]:
         """The columns that folders named ``key=value`` make."""
-        if not self.hive:
+        if not self.how.hive:
             return []
         named = [[part.partition("=")[0] for part in path.parent.parts if "=" in part] for path in self.paths]
         if not named[0] or any(own != named[0] for own in named):
@@ -112,6 +160,11 @@ class Files:
 
 def found_files(source: str) -> list[Path]:
     """The files that a path or a glob means."""
+    if _ADDRESS.match(source):
+        raise InputError(
+            f"{visible(source)!r} is an address; hebnb reads files, and fetches nothing.",
+            f"Download it first: curl -O {visible(source)}",
+        )
     path = Path(str(resources.files("hebnb") / "data" / "flights.csv.gz") if source == FLIGHTS else source)
     if path.is_dir():
         raise InputError(
@@ -149,12 +202,19 @@ def spooled(stream: IO[bytes], folder: Path) -> Path:
     return path
 
 
+# How files begin that are no text; a workbook is a ZIP archive, and one of something else was unpacked before.
+_MARKS: dict[bytes, Kind] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK": "xlsx"}
+
+
 def kind_of_content(path: Path) -> Kind:
     """The format that the first bytes of a file mean."""
     with path.open("rb") as file:
         start = file.read(4096)
-    if start.startswith(b"PAR1"):
-        return "parquet"
+    for mark, kind in _MARKS.items():
+        if start.startswith(mark):
+            return kind
+    if start[:2] in _UTF16:
+        start = start[2:].decode(_UTF16[start[:2]], "ignore").encode()
     if start.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[")):
         return "jsonl"
     header = start.split(b"\n")[0]

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from hebnb import errors
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible
-from hebnb.tabular.readings import TEXT, Reading, quoted, with_gaps
+from hebnb.tabular.decisions import Decisions
+from hebnb.tabular.gaps import with_gaps
+from hebnb.tabular.readings import TEXT, Reading
+from hebnb.tabular.sql import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 
 # Rows read, scored and written at a time.
 BATCH_ROWS = 1 << 16
-UTF8 = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class TableFile:
         All rows as they stand in the files.
     counted : int, optional
         The number of rows, where it is known already.
-    dates : dict of str to str
-        How dates are written, of the columns that are dates in text.
-    unsure : dict of str to Reading
-        Those that could as well be read another way, and that way.
+    formats : dict of str to str
+        How dates and numbers are written, of the columns that are text in the files.
+    decisions : Decisions
+        What was decided about columns of text.
     inputs : list of stat results
         The files, by what they are and not by their names.
     zones : dict of str to Arrow type
@@ -50,10 +52,15 @@ class TableFile:
     relation: duckdb.DuckDBPyRelation
     written: Written
     counted: int | None = None
-    dates: Mapping[str, str] = field(default_factory=dict)
-    unsure: Mapping[str, Reading] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    decisions: Decisions = field(default_factory=Decisions)
     inputs: Sequence[os.stat_result] = ()
     zones: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def gaps(self) -> list[str]:
+        """What the user said means a gap."""
+        return [gap for gap in self.written.gaps if gap]
 
     @property
     def columns(self) -> list[str]:
@@ -248,9 +255,10 @@ def reading(source: str) -> Iterator[None]:
             raise KeyboardInterrupt from error
         if not isinstance(error, duckdb.Error | UnicodeDecodeError):
             raise
+        hint = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
         raise InputError(
             f"{visible(source)} cannot be read. {_reason(str(error))}",
-            UTF8 if "unicode" in str(error).lower() else None,
+            hint if "unicode" in str(error).lower() else None,
         ) from error
 
 
