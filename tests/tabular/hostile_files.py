@@ -1,12 +1,21 @@
 """Files as people's tools write them, and a page of what the program says about each."""
 
+import random
 import shlex
 from dataclasses import dataclass
 
 from commands import run
 
-CITIES = ["Köln", "Bern", "Wien", "Köln", "Graz", "Bern"]
-ROWS = [(20 + 3 * n, 1000.5 + 125.25 * n, CITIES[n % 6], "yes" if n % 3 else "no") for n in range(24)]
+DRAW = random.Random(3)
+ROWS = [
+    (
+        DRAW.choice([20, 23, 26, 30, 35, 41, 48, 52]),
+        1000.5 + 125.25 * DRAW.randrange(12),
+        DRAW.choice(["Köln", "Bern", "Wien", "Graz"]),
+        DRAW.choice(["yes", "no"]),
+    )
+    for _ in range(60)
+]
 NAMES = ["age", "income", "city", "bought"]
 
 
@@ -32,9 +41,16 @@ def table(change=lambda *row: row, separator=",", header=NAMES, end="\n"):
     return end.join(separator.join(map(str, row)) for row in [header, *(change(*row) for row in ROWS)]) + end
 
 
-def with_word(word, every=6):
+def with_word(word):
     """The table with a word instead of some incomes."""
-    return lambda age, income, *rest: (age, word if age % every == 2 else income, *rest)
+    return lambda age, income, *rest: (age, word if income > 2000 else income, *rest)
+
+
+def edited(line, change):
+    """The table with a line changed, from 1."""
+    lines = table().splitlines()
+    lines[line - 1] = change(lines[line - 1])
+    return "\n".join(lines) + "\n"
 
 
 FIT = "hebnb fit {} -t bought -m HEB-M --overwrite"
@@ -91,7 +107,7 @@ CASES = [
         "Tabs, and `\\N` for NULL, in numbers and in text.",
         "dump.tsv",
         table(
-            lambda age, income, city, y: (age, r"\N" if age % 6 == 2 else income, r"\N" if age % 5 == 0 else city, y),
+            lambda age, income, city, y: (age, r"\N" if income > 2000 else income, r"\N" if age == 35 else city, y),
             "\t",
         ),
         fit("dump.tsv"),
@@ -117,7 +133,7 @@ CASES = [
         "Ragged lines",
         "A comma too many in one line, and a line that was cut off.",
         "ragged.csv",
-        table().replace("26,1251.0,Wien", "26,1251.0,Wien, Austria").replace("1501.5,Graz,yes", "1501.5"),
+        edited(4, lambda line: line + ", or so") + "35,1501.5\n",
         fit("ragged.csv", code=1),
         fit("ragged.csv", "--skip-bad-rows"),
     ),
@@ -132,7 +148,7 @@ CASES = [
         "A quotation mark that is not closed",
         "The rest of the file is one field.",
         "open.csv",
-        table().replace("Wien", '"Wien', 1),
+        edited(4, lambda line: '"' + line),
         fit("open.csv", code=1),
     ),
     case(
@@ -210,7 +226,7 @@ CASES = [
         "A word among numbers",
         "It is not one that is known to mean a gap.",
         "survey.csv",
-        table(with_word("refused", 20)),
+        edited(4, lambda line: ",".join(["20", "refused", *line.split(",")[2:]])),
         fit("survey.csv"),
         fit("survey.csv", "--na refused"),
     ),
@@ -269,7 +285,7 @@ def section(case):
 INTRODUCTION = """# Hostile files
 
 Tables as people's tools write them, and what the program says about each: what it decided, what it assumed, or what is
-wrong and what helps. Every file has the same 24 rows but for what is the matter with it.
+wrong and what helps. Every file has the same 60 rows but for what is the matter with it.
 
 `tests/tabular/test_hostile_files.py` makes this page by running the commands, with `--method HEB-M`, and fails where
 the page does not say what they say. `HEBNB_WRITE=1 pytest tests/tabular/test_hostile_files.py` writes it anew."""
