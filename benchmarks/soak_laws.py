@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import glob
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +20,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.testing import assert_allclose, assert_array_equal
+import skops.io
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from typer.testing import CliRunner
 
 from hebnb import AODE, KDB, EvidenceClassifier, HebnbError, NaiveBayes, load, save
 from hebnb.cli.app import app
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.methods import METHODS
+from hebnb.persistence import document
 from soak_tables import Case
 
 TOLERANCE = 1e-9
@@ -63,8 +68,8 @@ class Learned:
 
     @cached_property
     def files(self) -> Path:
-        """A folder whose name looks like a column and its value."""
-        place = self.folder / "a=1"
+        """A folder whose name looks like the first column and its value."""
+        place = self.folder / f"{self.case.X.column_names[0].replace('/', '')}=1"
         place.mkdir()
         return place
 
@@ -216,6 +221,19 @@ def _engines(learned: Learned) -> Iterator[Callable[[pa.Table], Any]]:
     yield lambda table: pl.from_arrow(table).lazy()
     if not learned.names_clash:
         yield lambda table: database().from_arrow(table)
+        yield lambda table: _in_types_of_duckdb(learned, database().from_arrow(table))
+
+
+# Kinds of columns for which DuckDB has types of its own.
+_DUCKDB = {"wide integers": "HUGEINT", "universal identifiers": "UUID"}
+
+
+def _in_types_of_duckdb(learned: Learned, relation: Any) -> Any:
+    kinds = dict(zip(learned.case.X.column_names, learned.case.kinds, strict=True))
+    names = {name: '"' + name.replace('"', '""') + '"' for name in relation.columns}
+    types = {name: _DUCKDB[kinds[name]] for name in names if kinds.get(name) in _DUCKDB}
+    made = [f"CAST({own} AS {types[name]}) AS {own}" if name in types else own for name, own in names.items()]
+    return relation.project(", ".join(made))
 
 
 def database() -> Any:
@@ -243,11 +261,13 @@ def _engines_score(learned: Learned) -> None:
 
 @check("SQL says the same")
 def _sql(learned: Learned) -> None:
-    """Durations come as numbers of microseconds, as the documentation asks for."""
+    """Durations come as numbers of microseconds, as the documentation asks for; a gap among floats may be NaN."""
     if learned.names_clash:
         return
     table = learned.case.new.append_column("the row", pa.array(range(learned.case.new.num_rows)))
     for place, column in enumerate(table.columns):
+        if pa.types.is_floating(column.type) and learned.case.seed % 2:
+            table = table.set_column(place, table.column_names[place], column.fill_null(float("nan")))
         if pa.types.is_duration(column.type):
             table = table.set_column(place, table.column_names[place], column.cast(pa.int64()))
     connection = database()
@@ -275,14 +295,37 @@ def _file(learned: Learned) -> None:
     assert_array_equal(loaded.predict_proba(learned.case.new), learned.proba)
 
 
-def run(*arguments: Any) -> None:
-    """Run a command, which ends well or with an error meant for people."""
+# What an array in a file never has, or not there.
+_ODD = (np.nan, np.inf, -np.inf, -1.0, 0.0, 1e308)
+
+
+@check("an altered file is refused or is a model")
+def _altered_file(learned: Learned) -> None:
+    """One number is another, in a file that is whole otherwise; what is refused is well."""
+    rng = np.random.default_rng(learned.case.seed)
+    content = document.of_model(learned.model)
+    arrays = {name: array for name, array in content["arrays"].items() if array.size and array.dtype.kind == "f"}
+    name = sorted(arrays)[rng.integers(len(arrays))] if arrays else None
+    if name is None:
+        return
+    altered = arrays[name].copy()
+    altered.ravel()[rng.integers(altered.size)] = _ODD[rng.integers(len(_ODD))]
+    path = learned.folder / "altered.skops"
+    skops.io.dump(content | {"arrays": content["arrays"] | {name: altered}}, path)
+    proba = load(path).predict_proba(learned.case.new)
+    assert np.isfinite(proba).all(), name
+    assert_allclose(proba.sum(axis=1), 1, err_msg=name)
+
+
+def run(*arguments: Any) -> str:
+    """What a command prints, which ends well or with an error meant for people."""
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code in (0, 1, 2), result
     assert "should not happen" not in result.stderr, result.stderr
     assert "Traceback" not in result.stderr, result.stderr
     if result.exit_code:
         raise HebnbError(result.stderr)
+    return result.stdout
 
 
 def _write(table: pa.Table, path: Path) -> Path:
@@ -296,16 +339,40 @@ def _write(table: pa.Table, path: Path) -> Path:
 
 
 def _by_commands(learned: Learned, model: Path, new: pa.Table, ending: str) -> Any:
-    """The probabilities of rows in a file, of which every row and column comes out again."""
-    path, scored = learned.files / f"new{ending}", learned.files / "scored.parquet"
-    run("predict", model, _write(new, path), "-o", scored, "--overwrite")
-    found = pq.read_table(scored)
-    assert found.num_rows == new.num_rows
+    """The probabilities of rows in a file, of which every row and column comes out again as it was."""
+    path, scored = _write(new, learned.files / f"new{ending}"), learned.files / f"scored{ending}"
+    run("predict", model, path, "-o", scored, "--overwrite")
+    header, *found = _rows_of(scored)
+    names, *given = _rows_of(path)
+    width = len(names)
+    assert len(found) == new.num_rows
     if not learned.names_clash:
-        assert found.column_names[: len(new.column_names)] == new.column_names
-    proba = np.column_stack([column.to_numpy() for column in found.columns[len(new.column_names) + 1 :]])
+        as_written = _inert if ending == ".csv" else lambda value: value
+        assert header[:width] == list(map(as_written, names))
+        kept = [n for n, kind in enumerate(learned.case.kinds) if kind != "durations"]
+        for was, is_now in zip(given, found, strict=True):
+            assert_equal([is_now[n] for n in kept], [as_written(was[n]) for n in kept])
+    proba = np.array([row[width + 1 :] for row in found], dtype=float)
     assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
     return proba
+
+
+def _inert(text: str) -> str:
+    """Text in CSV, where what would be a formula has an apostrophe before it."""
+    is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    return f"'{text}" if text[:1] and text[0] in "=+-@\t\r\n" and not is_number else text
+
+
+def _rows_of(path: Path) -> list[list[Any]]:
+    """The names and the rows of a file, read without hebnb and without DuckDB."""
+    if path.suffix == ".parquet":
+        table = pq.ParquetFile(path).read()
+        return [table.column_names, *(list(row.values()) for row in table.to_pylist())]
+    if path.suffix == ".csv":
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.reader(file))
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    return [list(rows[0]), *(list(row.values()) for row in rows)]
 
 
 @check("commands predict every row", every=3)
@@ -319,13 +386,20 @@ def _commands(learned: Learned) -> None:
     model, new = learned.files / "command.skops", learned.case.new
     rows = _write(learned.labelled, learned.files / f"learned{ending}")
     weight = ["--weight", "the weight"] if learned.case.weight is not None else []
-    run("fit", rows, "--target", "the label", "-m", method, *weight, "-o", model, "--overwrite")
+    fit = ["fit", "--target", "the label", "-m", method, *weight, "--json", "--overwrite", "-o", model]
+    assert json.loads(run(*fit, rows))["rows"] == len(learned.case.y)
     proba = _by_commands(learned, model, new, ending)
     if ending == ".parquet" and not learned.names_clash and "durations" not in learned.case.kinds:
         here = METHODS[method].model().fit(learned.case.X, learned.case.y.to_pylist(), learned.weight)
         same(proba, here.predict_proba(new))
     first = [_by_commands(learned, model, part, ending) for part in (new.slice(0, 3), new.slice(3))]
     same(np.concatenate(first), proba)
+    middle = len(learned.case.y) // 2
+    if middle:
+        for number, part in enumerate((learned.labelled.slice(0, middle), learned.labelled.slice(middle))):
+            _write(part, learned.files / f"part-{number}{ending}")
+        run(*fit, f"{glob.escape(str(learned.files))}/part-*{ending}")
+        same(_by_commands(learned, model, new, ending), proba)
 
 
 @check("a page is made", every=25)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -53,11 +54,18 @@ def _hours(many: int) -> list[dt.time]:
     return [(START + dt.timedelta(minutes=11 * n)).time() for n in range(many)]
 
 
+def _written_days(many: int) -> list[str]:
+    """Days of which some could be months."""
+    return [f"{5 * n % 28 + 1:02}/{n % 12 + 1:02}/2024" for n in range(many)]
+
+
 # Values that a column of each type may have: of a random generator and about how many there should be.
 POOLS: dict[str, Callable[[np.random.Generator, int], Pool]] = {
     "text": lambda rng, many: (pa.string(), rng.permutation(np.array(WORDS, dtype=object))[:many].tolist()),
     "numbers with marks": lambda rng, many: (pa.string(), ["#N/A", *map(str, range(many))]),
-    "written dates": lambda rng, many: (pa.string(), [f"{n % 28 + 1:02}/{n % 12 + 1:02}/2024" for n in range(many)]),
+    "written dates": lambda rng, many: (pa.string(), _written_days(many)),
+    "written numbers": lambda rng, many: (pa.string(), [f"{n // 10}.{n % 10}0" for n in range(many)]),
+    "universal identifiers": lambda rng, many: (pa.string(), [str(UUID(int=2**90 * n)) for n in range(many)]),
     "large text": lambda rng, many: (pa.large_string(), [f"v{n}" for n in range(many)]),
     "categories": lambda rng, many: (pa.dictionary(pa.int32(), pa.string()), [f"c{n}" for n in range(many)]),
     "integers": lambda rng, many: (pa.int64(), (np.arange(many) - many // 2).tolist()),

@@ -95,6 +95,8 @@ another letter case.
 
 
 _PACKAGE = str(Path(__file__).parent)
+# The most names that are offered for one that is not known.
+_MOST_MEANT = 3
 # What arguments are called where messages are read; nothing, where that is Python.
 _flags: ContextVar[Mapping[str, str] | None] = ContextVar("_flags", default=None)
 
@@ -136,9 +138,19 @@ def column(name: str | int) -> str:
 
 
 def unknown_name(argument: str, given: object, known: list[str]) -> ParameterError:
-    """The error for a name that is not on a short list: it shows the list, and the nearest name."""
-    near = nearest(str(given), known)
-    hint = f"Did you mean {near!r}?" if near else None
+    """The error for a name that is not on a short list: it shows the list, and the names that may have been meant.
+
+    Examples
+    --------
+    >>> print(unknown_name("method", "aode", ["HEB-AODE", "AODE+loo", "HEB-M"]))
+    method='aode' is not known. Known: 'HEB-AODE', 'AODE+loo', 'HEB-M'.
+    Hint: Did you mean 'HEB-AODE' or 'AODE+loo'?
+    """
+    text = str(given)
+    holding = [one for one in known if len(text) > 1 and text.casefold() in one.casefold()]
+    near = nearest(text, known)
+    meant = holding if 1 < len(holding) <= _MOST_MEANT else [near] if near else holding[:1]
+    hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else None
     return ParameterError(f"{argument}={given!r} is not known. Known: {shown_names(known)}.", hint)
 
 

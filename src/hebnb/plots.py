@@ -485,7 +485,7 @@ def _axes(given: Any, size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise ParameterError("Drawing needs the package matplotlib.", "pip install 'hebnb[plots]'") from error
+        raise ParameterError("Drawing needs the package matplotlib.", 'pip install ".[plots]"') from error
     return Figure(figsize=size, layout="constrained").add_subplot()
 
 

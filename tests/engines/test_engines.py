@@ -82,7 +82,7 @@ def dask_engine():
 
 
 def spark_engine():
-    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'hebnb[spark]'")
+    sql = pytest.importorskip("pyspark.sql", reason='PySpark is not installed: pip install ".[spark]"')
     if shutil.which("java") is None:
         pytest.skip("PySpark needs a Java runtime, such as Debian's default-jre-headless")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -579,7 +579,8 @@ class TestNaNInParquet:
             for ours, theirs in zip(model.categories_, expected.categories_, strict=True):
                 assert [str(label) for label in ours] == [str(label) for label in theirs]
             np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-12)
-            scored = model.predict_proba(relation).to_arrow_table()
+            numbered = connection.sql(f"FROM read_parquet('{path}', file_row_number = true)")
+            scored = model.predict_proba(numbered).to_arrow_table().sort_by("file_row_number")
         np.testing.assert_allclose(scored["proba_up"].to_numpy(), expected.predict_proba(X)[:, 1], atol=1e-10)
 
     def test_exported(self, path):

@@ -51,6 +51,8 @@ REFUSED = {
     ("durations", "spark"): "interval day to second",
 }
 ABSENT = {(name, "spark") for name in ("unsigned integers", "times of day")}
+if duckdb.__version__ < "2":  # which cannot count the nanoseconds between two times, so that Ibis cannot either
+    ABSENT.add(("times to the nanosecond", "ibis"))
 
 
 def column(name, distinct):
@@ -122,6 +124,8 @@ def check_alike(name, distinct, engine, model, make):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", TYPES)
 def test_types(name, engine, distinct, model):
+    if (name, engine) in ABSENT:
+        pytest.skip("the engine cannot read such a type")
     check_alike(name, distinct, engine, model, ENGINES[engine])
 
 

@@ -76,6 +76,17 @@ def test_it_does_not_matter_where_to_begin():
     assert_allclose(elsewhere.at, pool.at, atol=0.03)
 
 
+def test_the_order_of_rows_does_not_matter_where_weights_are_equal():
+    """Their precision is large then, and what it adds is a small difference of large numbers."""
+    group = np.zeros(5, dtype=int)
+    for seed in range(60):
+        rows = Rows(seed, n_rows=30, n_classes=4, true=np.full(5, 1.35))
+        start = np.concatenate([np.ones(5), np.zeros(4)])
+        pool = learn(rows.likelihood, group, start)
+        other = learn(rows.of(np.random.default_rng(seed).permutation(30)).likelihood, group, start)
+        assert_allclose(other.at, pool.at, rtol=0, atol=1e-10, err_msg=str(seed))
+
+
 def test_the_true_weights_are_found():
     rows = Rows(4, n_rows=4000)
     pool = learn(rows.likelihood, GROUPS, rows.start)

@@ -150,7 +150,7 @@ def test_shrinkage_of_pooled_aode_is_that_of_its_factors():
 def test_what_was_never_seen_contributes_nothing_and_shows_as_it_came():
     X, y = table()
     model = NaiveBayes().fit(X, y)
-    explained = model.explain(strange_rows(X)).set_index(["row", "feature"])
+    explained = model.explain(strange_rows(X)).set_index(["row", "feature"]).sort_index()
     unseen = explained.loc[(1, "text")]
     assert (unseen["contribution"] == 0).all()
     assert (unseen["shrinkage"] == 1).all()

@@ -159,7 +159,7 @@ class Spark:
     dialect, place, mark = "spark", 3, "`"
 
     def __init__(self):
-        sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'hebnb[spark]'")
+        sql = pytest.importorskip("pyspark.sql", reason='PySpark is not installed: pip install ".[spark]"')
         if shutil.which("java") is None:
             pytest.skip("PySpark needs a Java runtime, such as Debian's default-jre-headless")
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -516,7 +516,9 @@ class TestDialects:
     @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres", "duckdb"])
     @pytest.mark.parametrize("kind", [NaiveBayes, AODE])
     def test_are_read_back(self, dialect, kind):
-        sqlglot = pytest.importorskip("sqlglot")
+        sqlglot = pytest.importorskip(
+            "sqlglot", minversion="30.30"
+        )  # those before misread escapes in names and strings
         text, column = sqlglot.exp.Literal, 'odd " ` \\ name'
         columns = {column: ("text", HOSTILE), "b": ("text", HOSTILE[::-1]), "x": ("number", [*map(float, range(30))])}
         model = kind("laplace", max_parent_categories=2) if kind is AODE else kind("laplace")

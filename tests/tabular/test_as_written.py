@@ -91,6 +91,16 @@ def test_formats_with_types_get_them_where_nothing_is_lost(ending):
     }
 
 
+def test_integers_in_json_stay_integers():
+    """DuckDB takes them for integers of 128 bits, which are decimals in Arrow."""
+    lines = [json.dumps({"x": n % 4 + 1, "count": count}) for n, count in enumerate([-2, None, 0, 2**63 + 3])]
+    Path("new.jsonl").write_text("\n".join(lines) + "\n")
+    run("predict", "model.skops", "new.jsonl", "-o", "out.jsonl")
+    for text in (Path("out.jsonl").read_text(), run("predict", "model.skops", "new.jsonl", "--json").stdout):
+        rows = [json.loads(line) for line in text.splitlines()]
+        assert [(row["x"], row["count"]) for row in rows] == [(1, -2), (2, None), (3, 0), (4, 2**63 + 3)]
+
+
 def test_parquet_to_parquet_keeps_types_and_zones():
     moments = [dt.datetime(2024, 1, n + 1, 12, tzinfo=dt.UTC) for n in range(4)]
     table = pa.table(

@@ -53,7 +53,6 @@ app = typer.Typer(
     "Exit codes: 0 all is well, 1 the input is no good, 2 wrong arguments, 130 interrupted, "
     "143 terminated.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

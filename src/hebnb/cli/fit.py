@@ -19,7 +19,7 @@ def fit(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.skops",
-    method: Annotated[str, typer.Option("--method", "-m", metavar="NAME", help=options.METHOD_HELP)] = "Evidence",
+    method: options.Method = "Evidence",
     features: options.Features = None,
     drop: options.Drop = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="How often each row counts.")] = None,
@@ -101,7 +101,7 @@ def fit(
             }
         )
         return
-    shown = ", ".join(f"{visible(label, 40)} {count:,.0f}" for label, count in list(counts.items())[:10])
+    shown = ", ".join(f"{visible(label, 40)}: {count:,.0f} rows" for label, count in list(counts.items())[:10])
     more = f" and {len(counts) - 10} more classes" if len(counts) > 10 else ""
     columns = f"{len(rows.features)} columns" + (f" and {len(new)} parts of them" if new else "")
     say(

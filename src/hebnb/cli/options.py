@@ -50,7 +50,18 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file tha
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.", callback=set_debugging)]
 
-METHOD_HELP = "One of " + ", ".join(METHODS) + "."
+
+def _methods_like(incomplete: str) -> list[tuple[str, str]]:
+    """The methods whose names begin so, and what they are, for the shell to complete."""
+    return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
+
+
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method", "-m", metavar="NAME", help="One of " + ", ".join(METHODS) + ".", autocompletion=_methods_like
+    ),
+]
 
 
 def reading(categorical: list[str] | None, numeric: list[str] | None, bins: int | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hebnb.cli import options
-from hebnb.cli.console import progress, say, size_of
+from hebnb.cli.console import LONGEST, progress, say, size_of
 from hebnb.foundation.printable import visible
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _write_all(rows: Beside, score: Scorer, path: Path | None, kind: Kind) -> in
 
     total, done = rows.n_rows(), 0
     with table_writer(path, kind) as write, progress() as bars:
-        bar = bars.add_task("rows", total=total)
+        bar = bars.add_task(f"predicting rows of {visible(rows.table.source, LONGEST)}", total=total)
         for kept, read in rows.batches():
             scored = score(kept, read)
             write(scored)

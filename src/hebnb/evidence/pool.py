@@ -19,6 +19,8 @@ from hebnb.weighting.log_linear import Likelihood
 FIRST_PRECISION, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
 # Steps of Newton's method at most; one step's gain in likelihood, a row, and change of a precision that end it.
 _STEPS, _SMALL_GAIN, _SMALL_CHANGE = 40, 1e-5, 0.25
+# A step is not halved for a loss of so little, relatively: that may be rounding, which depends on the order of rows.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +65,10 @@ def learn(likelihood: Likelihood, group: IntArray, start: FloatArray) -> Pool:
         curvature = hessian + penalty
         step = -np.linalg.solve(curvature, slope)
         value = _value(likelihood, log_proba, at - centre, penalty)
+        most = value + _ROUNDING * max(value, 1.0)
         for size in 0.5 ** np.arange(20):
             there = likelihood.log_proba(at + size * step)
-            if _value(likelihood, there, at + size * step - centre, penalty) <= value:
+            if _value(likelihood, there, at + size * step - centre, penalty) <= most:
                 break
         else:
             break  # as far down as floating point goes

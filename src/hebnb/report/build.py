@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import narwhals as nw
@@ -93,19 +94,21 @@ def made(
     )
     # Where rows are parted by time or group, it does not matter whether they are sorted.
     alerts = [alert for alert in table.alerts if apart is None or alert.kind != "sorted"]
-    task = bars.add_task("comparing", total=folds * (len(BASELINES) + len(METHODS)))
+    trials, done = folds * (len(BASELINES) + len(METHODS)), count()
+    task = bars.add_task("comparing", total=trials)
     comparison = compare(
         X, y, parameters, folds=folds, random_state=seed, groups=groups, times=times, parts=parts,
-        advance=lambda method: bars.update(task, advance=1, description=f"comparing {method}"),
+        begin=lambda method: bars.update(task, completed=next(done), description=f"comparing: {method}"),
     )  # fmt: skip
+    bars.update(task, completed=trials, description="comparing")
     if comparison.unknown:
         notes.append(
             f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
         )
-    task = bars.add_task("learning from all rows", total=2)
+    task = bars.add_task(f"learning from all rows: {comparison.best.method.name}", total=2)
     with with_parts(rows, parts) as learned_from:
         best = learned_from.fit(METHODS[comparison.best.method.name].model(**parameters))
-        bars.advance(task)
+        bars.update(task, completed=1, description="making the page")
         explored = comparison.best.method.name, best
         if not fits_page(best.score_tables_):
             explored = "NB+loo", learned_from.fit(METHODS["NB+loo"].model(**parameters))

@@ -125,7 +125,7 @@ def compare(
     groups: Array | None = None,
     times: Array | None = None,
     parts: ColumnParts | None = None,
-    advance: Callable[[str], None] = lambda _: None,
+    begin: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Cross-validate every method.
 
@@ -142,8 +142,8 @@ def compare(
         Of the rows: a group is never on both sides, and no row is tried by what later rows taught.
     parts : ColumnParts, optional
         What makes further columns of those that there are; it learns from the training rows of every fold.
-    advance : function
-        Called with the name of a method after each of its folds.
+    begin : function
+        Called with the name of a method before each of its folds.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -169,13 +169,13 @@ def compare(
         for name, trial in trials.items():
             if name in refused:
                 continue
+            begin(name)
             model = _reader(trial.method, parameters)
             rows = fold.encoded(model)  # a table that cannot be read is no method's fault
             try:
                 trial.run(fold, rows, model, classes)
             except HebnbError as error:
                 refused[name] = str(error).split("\n")[0]
-            advance(name)
     results = [
         Result(trial.method, trial.proba[known], _measures(codes[known], trial.proba[known]), trial.seconds)
         for name, trial in trials.items()

@@ -4,5 +4,5 @@
     (registry)  (folds,     (processes,  (SQLite)
                  methods)    progress)
 
-Needs the ``study`` extra: ``pip install "hebnb[study]"``.
+Needs the ``study`` extra: ``pip install ".[study]"``.
 """

@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     absent = [package for module, package in _NEEDED.items() if find_spec(module) is None]
     if absent:
-        print(f"The study needs {', '.join(absent)}: pip install 'hebnb[study]'", file=sys.stderr)
+        print(f'The study needs {", ".join(absent)}: pip install ".[study]"', file=sys.stderr)
         return 2
     try:
         return _study(options)

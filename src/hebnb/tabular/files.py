@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import zipfile
@@ -22,6 +23,7 @@ from hebnb.tabular.guesses import Guesses
 from hebnb.tabular.readings import TEXT
 from hebnb.tabular.separated import read_separated
 from hebnb.tabular.source import STANDARD, Files, How, Kind, found_files, kind_of_content, kind_of_name, spooled
+from hebnb.tabular.sql import quoted
 from hebnb.tabular.table import TableFile, Written, reading
 from hebnb.tabular.workbooks import as_text, is_workbook
 
@@ -140,6 +142,8 @@ def _parquet(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
     return TableFile(files.source, written.read(), written, zones=zones)
 
 
+# Rows in which something is looked for that will be tried on all of them, and what is looked for.
+_LOOKED_AT, _TIME = 1_000, re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 # What DuckDB takes strings in JSON for.
 _STRINGS = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
 
@@ -159,6 +163,8 @@ def _json_lines(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFil
         }
         text = connection.read_json(files.names, columns=columns, union_by_name=True, hive_partitioning=hive)
         types = {name: kind for name, kind in files.types(guessed).items() if name in strings}
+        words = [name for name, kind in types.items() if kind == "VARCHAR" and files.matters(name)]
+        types |= _times_among(words, text)
         text_or_dates = {
             name: None if kind == "VARCHAR" and name not in {*files.dates, *files.numbers} else kind
             for name, kind in types.items()
@@ -166,6 +172,15 @@ def _json_lines(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFil
         readings = Guesses(text_or_dates, files.dates, files.numbers, gaps, files.how.decimal).tried(text)
     written = Written(text, readings.of, gaps)
     return TableFile(files.source, written.read(), written, readings.n_rows, readings.formats, Decisions(readings))
+
+
+def _times_among(names: list[str], text: duckdb.DuckDBPyRelation) -> dict[str, str]:
+    """Columns of strings that seem to be times; before version 2, DuckDB overlooks those with a T in them."""
+    if not names:
+        return {}
+    firsts = ", ".join(f"any_value({quoted(name)})" for name in names)
+    (values,) = text.limit(_LOOKED_AT).aggregate(firsts).fetchall()
+    return {name: "TIMESTAMP" for name, value in zip(names, values, strict=True) if _TIME.match(value or "")}
 
 
 _READERS: dict[Kind, Callable[[Files, duckdb.DuckDBPyConnection], TableFile]] = {

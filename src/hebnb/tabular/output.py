@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -156,5 +157,10 @@ def _quoted(text: Any) -> Any:
 
 
 def _write_lines(stream: IO[bytes], table: pa.Table) -> None:
-    rows = (json.dumps(without_nan(row), default=str, allow_nan=False) for row in table.to_pylist())
+    rows = (json.dumps(without_nan(row), default=_in_json, allow_nan=False) for row in table.to_pylist())
     stream.writelines(f"{row}\n".encode() for row in rows)
+
+
+def _in_json(value: Any) -> int | str:
+    """What JSON has no type for, as text; a decimal without a fraction is an integer, however large."""
+    return int(value) if isinstance(value, Decimal) and not value.as_tuple().exponent else str(value)

@@ -69,6 +69,7 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> Table
     gaps = ["", *how.gaps]
     try:
         guessed = connection.read_csv(files.names, sample_size=_GUESSED_FROM, na_values=gaps, **common)
+        guessed = guessed.project("*")  # before version 2, DuckDB knows the types of folders only in a query
         as_text: dict[str, Any] = {"all_varchar": True, "allow_quoted_nulls": False, "hive_types_autocast": False}
         text = connection.read_csv(files.names, **as_text, **common)
         guesses = Guesses(files.types(guessed), files.dates, files.numbers, gaps, how.decimal, separator == ";")

@@ -129,9 +129,12 @@ class Files:
 
     def types(self, guessed: Any) -> dict[str, str | None]:
         """What columns of text seem to be, where that matters."""
-        matter = set(guessed.columns if self.used is None else self.used) - set(self.text)
         found = zip(guessed.columns, map(str, guessed.types), strict=True)
-        return {name: kind if name in matter else None for name, kind in found}
+        return {name: kind if self.matters(name) else None for name, kind in found}
+
+    def matters(self, name: str) -> bool:
+        """Whether it matters what the text of a column means."""
+        return name not in self.text and (self.used is None or name in self.used)
 
     def partitions(self) -> list[str]:
         """The columns that folders named ``key=value`` make."""

@@ -147,8 +147,7 @@ class TableFile:
         import pyarrow as pa
 
         with reading(self.source):
-            make = getattr(self.relation, "to_arrow_reader", None) or self.relation.fetch_record_batch
-            for batch in make(rows):
+            for batch in self.relation.to_arrow_reader(rows):
                 if batch.num_rows:
                     yield self.in_their_zones(pa.Table.from_batches([batch]))
 

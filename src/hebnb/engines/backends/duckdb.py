@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -23,6 +24,8 @@ from hebnb.engines.backends.base import (
 
 # Tables that a query is joined with at a time.
 _JOINED = 16
+# Before version 2, DuckDB takes a relation that is queried for the one queried before, if it has that one's name.
+_NUMBERS = count()
 
 
 def is_nan(expression: str) -> str:
@@ -38,8 +41,7 @@ def quoted(name: str) -> str:
 
 def batches_of(relation: Any, rows: int) -> Iterable[Any]:
     """The rows of a relation as Arrow tables, one after the other."""
-    stream = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_record_batch"
-    return arrow_tables(getattr(relation, stream)(rows))
+    return arrow_tables(relation.to_arrow_reader(rows))
 
 
 def _microseconds(times: Times) -> str:
@@ -48,6 +50,12 @@ def _microseconds(times: Times) -> str:
         return f"epoch_us({name})"
     whole = f"epoch_ns({name})"
     return f"({whole} - ({whole} % 1000 + 1000) % 1000) // 1000"
+
+
+def _selected(native: Any, columns: str, more: str = "", hebnb__lookup: Any = None) -> Any:
+    """Columns of a relation, which is called ``hebnb__rows``; the query finds an Arrow table by its name."""
+    name = f"hebnb__rows_{next(_NUMBERS)}"
+    return native.query(name, f"SELECT {columns} FROM {name} AS hebnb__rows {more}")
 
 
 class ScoredRows:
@@ -98,10 +106,22 @@ class DuckDB(Backend):
 
     nan_is_text: ClassVar[bool] = True
 
+    def readable(self, native: Any) -> Any:
+        """Before version 2, DuckDB takes what precedes a dot for a table, and a quotation mark for an end."""
+        is_strange = [bool({".", '"'} & set(name)) for name in native.columns]
+        names = zip(native.columns, is_strange, strict=True)
+        return self.named(native, [f"__hebnb_column{n}" if own else name for n, (name, own) in enumerate(names)])
+
+    def named(self, native: Any, names: Sequence[str]) -> Any:
+        """By SQL, where names can be quoted."""
+        if list(names) == native.columns:
+            return native
+        renamed = zip(native.columns, names, strict=True)
+        return native.project(", ".join(f"{quoted(own)} AS {quoted(name)}" for own, name in renamed))
+
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """A reservoir."""
-        query = f"SELECT * FROM hebnb__rows USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})"
-        return native.query("hebnb__rows", query)
+        return _selected(native, "*", f"USING SAMPLE reservoir({limit} ROWS) REPEATABLE ({seed})")
 
     def batches(self, native: Any, rows: int) -> Iterable[Any]:
         """As DuckDB streams them to Arrow."""
@@ -114,18 +134,18 @@ class DuckDB(Backend):
     def with_microseconds(self, frame: Frame, times: Sequence[Times]) -> Frame:
         """By DuckDB's own function, which rounds nanoseconds to the nearest."""
         made = ", ".join(f"{_microseconds(own)} AS {quoted(own.made)}" for own in times)
-        found: Frame = nw.from_native(frame.to_native().query("hebnb__rows", f"SELECT *, {made} FROM hebnb__rows"))
+        found: Frame = nw.from_native(_selected(frame.to_native(), f"*, {made}"))
         return found
 
     def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
         """With an Arrow table, which the query finds by its name."""
         import pyarrow as pa
 
-        hebnb__lookup = pa.table(as_lists(data, key))  # noqa: F841
+        lookup = pa.table(as_lists(data, key))
         parts = ", ".join(f'hebnb__lookup."{name}"' for name in data if name != key)
         match = f'hebnb__rows."{key}" = hebnb__lookup."{key}"'
-        query = f"SELECT hebnb__rows.*, {parts} FROM hebnb__rows LEFT JOIN hebnb__lookup ON {match}"
-        found: Frame = nw.from_native(frame.to_native().query("hebnb__rows", query))
+        native = _selected(frame.to_native(), f"hebnb__rows.*, {parts}", f"LEFT JOIN hebnb__lookup ON {match}", lookup)
+        found: Frame = nw.from_native(native)
         return found
 
     def joined_with_all(self, frame: Frame, lookups: Sequence[tuple[str, dict[str, Any]]]) -> Frame:
@@ -148,9 +168,8 @@ class DuckDB(Backend):
                 joins.append(f'LEFT JOIN {rows} AS l{number} ON hebnb__rows."{key}" = l{number}.key')
             titles = ["number", "key", *(f"part{c}" for c in range(n_parts))]
             arrays = [np.concatenate(column) for column in columns]
-            hebnb__lookup = pa.table(dict(zip(titles, arrays, strict=True)))  # noqa: F841
-            query = f"SELECT hebnb__rows.*, {', '.join(select)} FROM hebnb__rows {' '.join(joins)}"
-            native = native.query("hebnb__rows", query)
+            lookup = pa.table(dict(zip(titles, arrays, strict=True)))
+            native = _selected(native, f"hebnb__rows.*, {', '.join(select)}", " ".join(joins), lookup)
         found: Frame = nw.from_native(native)
         return found
 

@@ -21,7 +21,7 @@ def import_onnx() -> ModuleType:
     try:
         import onnx
     except ImportError as error:
-        raise ParameterError("ONNX export needs the package onnx.", "pip install 'hebnb[onnx]'") from error
+        raise ParameterError("ONNX export needs the package onnx.", 'pip install ".[onnx]"') from error
     return onnx
 
 

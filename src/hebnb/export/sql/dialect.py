@@ -155,7 +155,7 @@ def _types(**kinds: str) -> Mapping[str, str]:
 DIALECTS = {
     "duckdb": Dialect(
         _types(),
-        string_escapes=_escapes(("'", "''")),
+        string_escapes=_escapes(("'", "''"), ("\0", "' || chr(0) || '")),  # where NUL is, older versions end a query
         name_escapes=_DOUBLED,
         null_if_nan=f"CASE WHEN {is_nan('{value}')} THEN NULL ELSE {{value}} END",
         barrier="AS MATERIALIZED",
