@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hebnb.cli import options
-from hebnb.cli.console import number, print_json, say, size_of
+from hebnb.cli.console import LONGEST, number, print_json, say, size_of
 from hebnb.foundation.printable import visible
+
+if TYPE_CHECKING:
+    from hebnb.estimators.alerts import Alert
+    from hebnb.estimators.classifier import CategoricalClassifier
+    from hebnb.methods import Method
+    from hebnb.tabular.labelled import Labelled
 
 
 @options.reads_table
@@ -80,48 +88,88 @@ def fit(
             look = options.reading(categorical, numeric, None)
             alerts = describe_file(rows.table, target, features=rows.features, **look).alerts
     save(together(made_of, model), output, overwrite=overwrite)
-    new = learned_from.features[len(rows.features) :]
-    counts = dict(zip([str(label) for label in model.classes_.tolist()], model.class_count_.tolist(), strict=True))
-    left_out_loss = getattr(model, "loo_log_loss_", None)
-    as_numbers = [str(name) for name in getattr(model, "integers_as_numbers_", ())]
+    made = learned_from.features[len(rows.features) :] if parts else None
+    outcome = _Outcome(output, chosen, target, rows, made, model, alerts)
     if json:
-        print_json(
-            {
-                "model": output,
-                "method": chosen.name,
-                "target": target,
-                "rows": rows.n_rows,
-                "rows_without_label": rows.unlabelled,
-                "features": rows.features,
-                "parts": new,
-                "classes": counts,
-                "integers_as_numbers": as_numbers,
-                "leave_one_out_log_loss": left_out_loss,
-                "alerts": [vars(alert) for alert in alerts],
-            }
-        )
+        print_json(outcome.document())
         return
-    shown = ", ".join(f"{visible(label, 40)}: {count:,.0f} rows" for label, count in list(counts.items())[:10])
-    more = f" and {len(counts) - 10} more classes" if len(counts) > 10 else ""
-    columns = f"{len(rows.features)} columns" + (f" and {len(new)} parts of them" if new else "")
-    say(
-        f"Learned {visible(target, 40)} from {columns} of {rows.n_rows:,} rows with {chosen.name} "
-        f"({chosen.summary}): {shown}{more}."
-    )
-    if parts and not new:
-        say("No column is a date or free text that has parts.")
-    if rows.unlabelled:
-        say(f"{rows.unlabelled:,} rows without a label were left out.")
-    for name, dropped in model.dropped_.items():
-        say(f"Column {visible(str(name), 40)!r}: {dropped['categories']:,.0f} rare categories were left out.")
-    if as_numbers:
-        named = ", ".join(visible(name, 40) for name in as_numbers[:10])
-        others = f" and {len(as_numbers) - 10} more" if len(as_numbers) > 10 else ""
-        say(
-            f"Integers taken for numbers, which tell more so: {named}{others}. --categorical COL takes a column for "
-            "names, --numeric COL for numbers."
-        )
-    if left_out_loss is not None:
-        say(f"Leave-one-out log-loss {number(left_out_loss, 4)}: about what new rows will see.")
+    outcome.tell()
     tell(alerts, table, target)
     say(f"{output} ({size_of(output)})")
+
+
+# Classes and columns that are named.
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What was learned from which rows; ``parts`` are columns made of others, None if none were wanted."""
+
+    output: str
+    method: Method
+    target: str
+    rows: Labelled
+    parts: list[str] | None
+    model: CategoricalClassifier
+    alerts: Sequence[Alert]
+
+    @property
+    def classes(self) -> dict[str, float]:
+        """How many rows there are of every class."""
+        labels = [str(label) for label in self.model.classes_.tolist()]
+        return dict(zip(labels, self.model.class_count_.tolist(), strict=True))
+
+    @property
+    def loss(self) -> float | None:
+        """What new rows will see, if the model knows."""
+        return getattr(self.model, "loo_log_loss_", None)
+
+    @property
+    def as_numbers(self) -> list[str]:
+        """Integers that were taken for numbers."""
+        return [str(name) for name in getattr(self.model, "integers_as_numbers_", ())]
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "model": self.output,
+            "method": self.method.name,
+            "target": self.target,
+            "rows": self.rows.n_rows,
+            "rows_without_label": self.rows.unlabelled,
+            "features": self.rows.features,
+            "parts": self.parts or [],
+            "classes": self.classes,
+            "integers_as_numbers": self.as_numbers,
+            "leave_one_out_log_loss": self.loss,
+            "alerts": [vars(alert) for alert in self.alerts],
+        }
+
+    def tell(self) -> None:
+        """For people."""
+        shown = [f"{visible(label, LONGEST)}: {count:,.0f} rows" for label, count in self.classes.items()]
+        columns = f"{len(self.rows.features)} columns" + (f" and {len(self.parts)} parts of them" if self.parts else "")
+        say(
+            f"Learned {visible(self.target, LONGEST)} from {columns} of {self.rows.n_rows:,} rows with "
+            f"{self.method.name} ({self.method.summary}): {_listed(shown, ' classes')}."
+        )
+        if self.parts == []:
+            say("No column is a date or free text that has parts.")
+        if self.rows.unlabelled:
+            say(f"{self.rows.unlabelled:,} rows without a label were left out.")
+        for name, dropped in self.model.dropped_.items():
+            say(f"Column {visible(str(name), LONGEST)!r}: {dropped['categories']:,.0f} rare categories were left out.")
+        if self.as_numbers:
+            named = _listed([visible(name, LONGEST) for name in self.as_numbers])
+            say(
+                f"Integers taken for numbers, which tell more so: {named}. --categorical COL takes a column for names, "
+                "--numeric COL for numbers."
+            )
+        if self.loss is not None:
+            say(f"Leave-one-out log-loss {number(self.loss, 4)}: about what new rows will see.")
+
+
+def _listed(shown: list[str], what: str = "") -> str:
+    more = len(shown) - _MOST_NAMED
+    return ", ".join(shown[:_MOST_NAMED]) + (f" and {more} more{what}" if more > 0 else "")
