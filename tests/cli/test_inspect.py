@@ -123,7 +123,7 @@ def test_options_of_tables_are_not_for_models(model):
     [
         ("damaged.skops", b"PK\x03\x04 and so on", "damaged"),
         ("text.skops", b"a,b\n1,2\n", "not a model file"),
-        ("table.xlsx", b"PK\x03\x04", "ending that is not known"),
+        ("table.xlsx", b"PK\x03\x04", "cannot be unpacked"),
         ("empty.csv", b"", "empty"),
     ],
 )
