@@ -569,7 +569,7 @@ def test_unknown_columns_offer_the_nearest(csv_file):
         ("absent.csv", None, "There is no file"),
         ("absent-*.csv", None, "No file matches"),
         ("t.csv", b"", "is empty"),
-        ("t.xlsx", b"PK\x03\x04", "ending that is not known"),
+        ("t.xlsx", b"PK\x03\x04", "cannot be unpacked"),
         ("t.parquet", b"PAR1 not really", "cannot be read"),
         ("t.parquet", b"", "is empty"),
         ("t.jsonl", b"{broken", "cannot be read"),

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -56,6 +56,12 @@ def err() -> Console:
 def say(message: str) -> None:
     """Tell what happened; not a result. Whatever names and files are called, it is one line of plain text."""
     err().print(Text(visible(message)), soft_wrap=True)
+
+
+def say_all(messages: Iterable[str]) -> None:
+    """Tell several things, a line each."""
+    for message in messages:
+        say(message)
 
 
 def command(app: typer.Typer, name: str, **settings: Any) -> Callable[[F], F]:

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, say, shown
+from hebnb.cli.console import lines_up, number, out, print_json, say_all, shown
 from hebnb.foundation.printable import visible
 
 _WIDEST_BAR = 8
@@ -58,8 +58,7 @@ def explain(
         raise errors.unknown_name("--class", class_, labels)
     with opened_for(loaded, table, **how) as opened:
         names = require_columns(opened, loaded)
-        for line in opened.decisions.told(names, loaded._learned.written.formats):
-            say(line)
+        say_all(opened.decisions.told(names, loaded._learned.written.formats))
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")

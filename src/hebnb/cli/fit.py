@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hebnb.cli import options
-from hebnb.cli.console import LONGEST, number, print_json, say, size_of
+from hebnb.cli.console import LONGEST, number, print_json, say, say_all, size_of
 from hebnb.foundation.printable import visible
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def fit(
         opened.require(categorical or (), "--categorical")
         opened.require(numeric or (), "--numeric")
         rows = Labelled.of(opened, target, features=features or (), drop=drop or (), weight=weight)
-        for line in opened.decisions.told([*rows.features, target]):
-            say(line)
+        say_all(opened.decisions.told([*rows.features, target]))
         with options.busy(f"learning from {rows.n_rows:,} rows"), told_before():
             with with_parts(rows, made_of) as learned_from:
                 learned_from.fit(model)

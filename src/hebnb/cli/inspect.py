@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, say, shown
+from hebnb.cli.console import lines_up, number, out, print_json, say_all, shown
 from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
@@ -74,8 +74,7 @@ def _inspect_table(
     with open_table(source, **opening) as opened:
         opened.require(opening["text"], "--categorical")
         opened.require(chosen["numeric_features"] or (), "--numeric")
-        for line in opened.decisions.told(opened.columns):
-            say(line)
+        say_all(opened.decisions.told(opened.columns))
         with options.busy(f"looking at {opened.n_rows():,} rows"):
             description = describe_file(opened, target, **chosen)
     if json:

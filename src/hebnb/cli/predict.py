@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hebnb.cli import options
-from hebnb.cli.console import LONGEST, progress, say, size_of
+from hebnb.cli.console import LONGEST, progress, say, say_all, size_of
 from hebnb.foundation.printable import visible
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def predict(
         refuse_input(Path(output), [Path(model).stat(), *found.inputs])
         names = require_columns(found, loaded)
         found.require(keep or (), "--keep")
-        for line in found.decisions.told(names, apart(loaded)[1]._learned.written.formats):
-            say(line)
+        say_all(found.decisions.told(names, apart(loaded)[1]._learned.written.formats))
         opened = found.beside(list(dict.fromkeys(found.columns if keep is None else keep)), names, typed=typed)
         score = Scorer(loaded, opened.kept)
         with place as path:

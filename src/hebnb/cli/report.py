@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, progress, say, size_of
+from hebnb.cli.console import lines_up, number, out, print_json, progress, say_all, size_of
 from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
@@ -103,8 +103,7 @@ def report(
         rows = Labelled.of(
             opened, require_target(target, opened), features=features or (), drop=drop or (), beside=time or group
         )
-        for line in opened.decisions.told([*rows.features, rows.target]):
-            say(line)
+        say_all(opened.decisions.told([*rows.features, rows.target]))
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars, told_before():
             page, model = made(
