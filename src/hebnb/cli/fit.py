@@ -84,8 +84,9 @@ def fit(
         with options.busy(f"learning from {rows.n_rows:,} rows"), told_before():
             with with_parts(rows, made_of) as learned_from:
                 learned_from.fit(model)
-            look = options.reading(categorical, numeric, None)
-            alerts = describe_file(rows.table, target, features=rows.features, **look).alerts
+            alerts = describe_file(
+                rows.table, target, features=rows.features, **options.reading(categorical, numeric, None)
+            ).alerts
     save(together(made_of, model), output, overwrite=overwrite)
     made = learned_from.features[len(rows.features) :] if parts else None
     outcome = _Outcome(output, chosen, target, rows, made, model, alerts)
