@@ -34,7 +34,7 @@ def as_text(path: Path, folder: Path, sheet: str | None) -> tuple[Path, list[str
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError as error:
         raise InputError(
-            "Reading Excel workbooks needs the package 'python-calamine'.", 'pip install "hebnb[excel]"'
+            "Reading Excel workbooks needs the package 'python-calamine'.", 'pip install ".[excel]"'
         ) from error
 
     folder.mkdir(parents=True, exist_ok=True)
