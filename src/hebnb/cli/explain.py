@@ -45,7 +45,7 @@ def explain(
     from scipy.special import softmax
 
     from hebnb import errors
-    from hebnb.cli.matching import features, opened_for, require_columns
+    from hebnb.cli.matching import as_written, features, opened_for, require_columns
     from hebnb.errors import InputError
     from hebnb.estimators.rows import explained
     from hebnb.explain.contributions import pushes
@@ -58,7 +58,7 @@ def explain(
         raise errors.unknown_name("--class", class_, labels)
     with opened_for(loaded, table, **how) as opened:
         names = require_columns(opened, loaded)
-        say_all(opened.decisions.told(names, loaded._learned.written.formats))
+        say_all(opened.decisions.told(names, as_written(loaded).formats))
         rows = opened.slice(row, 1)
         if not rows.num_rows:
             raise InputError(f"There is no row {row}: {visible(opened.source)} has {opened.n_rows():,}, from 0.")

@@ -18,6 +18,7 @@ from hebnb.columns.hierarchies import Ancestry
 from hebnb.columns.kinds import Kind
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
+from hebnb.estimators.state import AsWritten
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.printable import visible
 from hebnb.parts.pipeline import apart
@@ -40,16 +41,21 @@ def opened_for(
 
     Other columns stay as they stand in files of text, unless all are to be read.
     """
-    written = apart(model)[1]._learned.written
     return open_table(
         source,
         text=_text_columns(model),
         dates=_of_family(model, "time"),
         numbers=_of_family(model, "number"),
         used=None if all_read else _names(model),
-        gaps=tuple(dict.fromkeys([*written.gaps, *gaps])),
+        gaps=tuple(dict.fromkeys([*as_written(model).gaps, *gaps])),
         **how,
     )
+
+
+def as_written(model: CategoricalClassifier | Pipeline) -> AsWritten:
+    """How the values that a model learned were written in their files."""
+    written: AsWritten = apart(model)[1]._learned.written
+    return written
 
 
 def _text_columns(model: CategoricalClassifier | Pipeline) -> list[str]:
@@ -62,7 +68,7 @@ def _of_family(model: CategoricalClassifier | Pipeline, family: str) -> dict[str
 
     True and false are no family of their own, and may be spelled in many ways: they are not among them.
     """
-    formats = apart(model)[1]._learned.written.formats
+    formats = as_written(model).formats
     types = {name: _learned_type(own) for name, own in _learned_columns(model).items()}
     return {name: formats.get(name) for name, own in types.items() if own is not None and _sort(own) == family}
 

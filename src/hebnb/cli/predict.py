@@ -59,10 +59,9 @@ def predict(
 
       cat new.csv | hebnb predict model.skops - --json
     """
-    from hebnb.cli.matching import opened_for, require_columns
+    from hebnb.cli.matching import as_written, opened_for, require_columns
     from hebnb.errors import ParameterError
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
-    from hebnb.parts.pipeline import apart
     from hebnb.persistence.model_files import load
     from hebnb.tabular.output import kind_of_output
     from hebnb.tabular.source import STANDARD
@@ -80,7 +79,7 @@ def predict(
         refuse_input(Path(output), [Path(model).stat(), *found.inputs])
         names = require_columns(found, loaded)
         found.require(keep or (), "--keep")
-        say_all(found.decisions.told(names, apart(loaded)[1]._learned.written.formats))
+        say_all(found.decisions.told(names, as_written(loaded).formats))
         opened = found.beside(list(dict.fromkeys(found.columns if keep is None else keep)), names, typed=typed)
         score = Scorer(loaded, opened.kept)
         with place as path:
