@@ -422,7 +422,7 @@ def test_the_file_says_what_it_is():
 def test_without_the_package_onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     model = NaiveBayes().fit([["a"]], ["x"])
-    with pytest.raises(ParameterError, match=r"needs the package onnx.*\n.*hebnb\[onnx\]"):
+    with pytest.raises(ParameterError, match=r"needs the package onnx.*\n.*\.\[onnx\]"):
         to_onnx(model)
     assert onnx_inputs(model, [["a"]])["0"].tolist() == ["a"]
 

@@ -187,6 +187,7 @@ def test_large_honest_models_are_not_called_bombs(what, path):
     assert_array_equal(load(path).predict_proba(X[:100]), model.predict_proba(X[:100]))
 
 
+@pytest.mark.filterwarnings("ignore:In every column:hebnb.TableWarning")
 def test_what_compresses_too_well_is_not_compressed(path):
     """So that no file of hebnb's own looks like a bomb."""
     X, y = long_names(50_000)
@@ -201,6 +202,7 @@ def test_what_compresses_too_well_is_not_compressed(path):
     assert text.compress_type == zipfile.ZIP_STORED
 
 
+@pytest.mark.filterwarnings("ignore:In every column:hebnb.TableWarning")
 def test_whoever_trusts_a_file_may_allow_it_more(path):
     model = NaiveBayes().fit([["a"], ["b"]], [0, 1])
     save(model, path)

@@ -616,7 +616,7 @@ class TestLaws:
 
 
 class TestOddTables:
-    pytestmark = pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+    pytestmark = pytest.mark.filterwarnings("ignore::hebnb.TableWarning")
 
     @pytest.mark.parametrize("missing", ["category", "ignore"])
     @pytest.mark.parametrize("smoothing", SMOOTHINGS)

@@ -99,6 +99,7 @@ def test_without_offsets_weights_are_the_best_there_are():
     assert np.isfinite(pool.log_loss)
 
 
+@pytest.mark.filterwarnings("ignore:The target has:hebnb.TableWarning")
 def test_very_many_classes_have_weights_and_no_offsets():
     """18,000 classes: a matrix over all of them would take 2.6 GB, and there were several."""
     rng = np.random.default_rng(0)
