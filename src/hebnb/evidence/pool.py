@@ -13,14 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.weighting.log_linear import Likelihood
+from hebnb.weighting.log_linear import ROUNDING, Likelihood
 
 # The precision of every group before anything is known, its range, and the precision of mean weights and offsets.
 FIRST_PRECISION, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
 # Steps of Newton's method at most; one step's gain in likelihood, a row, and change of a precision that end it.
 _STEPS, _SMALL_GAIN, _SMALL_CHANGE = 40, 1e-5, 0.25
-# A step is not halved for a loss of so little, relatively: that may be rounding, which depends on the order of rows.
-_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ def learn(likelihood: Likelihood, group: IntArray, start: FloatArray) -> Pool:
         curvature = hessian + penalty
         step = -np.linalg.solve(curvature, slope)
         value = _value(likelihood, log_proba, at - centre, penalty)
-        most = value + _ROUNDING * max(value, 1.0)
+        most = value + ROUNDING * max(value, 1.0)
         for size in 0.5 ** np.arange(20):
             there = likelihood.log_proba(at + size * step)
             if _value(likelihood, there, at + size * step - centre, penalty) <= most:

@@ -30,6 +30,8 @@ _MOST_PRECISIONS = 30
 _MOST_STEPS = 50
 # A gain in log-likelihood, per row, for which the step is taken but no other looked for.
 _SMALL_GAIN = 1e-6
+# A step is not halved for a loss of so little, relatively: that may be rounding, which depends on the order of rows.
+ROUNDING = 1e-10
 # Scores whose curvature is computed at a time: few enough to stay in the processor's cache.
 _BLOCK_SCORES = 1 << 17
 # Of a product with itself BLAS computes half, which is worth the square roots from so many components on.
@@ -297,9 +299,10 @@ def climb(likelihood: Likelihood, prior: Prior, precision: float, at: FloatArray
         pull = hessian @ at - gradient
         slope = gradient + penalty @ (at - prior.centre)
         step = -np.linalg.solve(hessian + penalty, slope)
+        most = value + ROUNDING * max(value, 1.0)
         for size in 0.5 ** np.arange(20):
             there = look(at + size * step)
-            if there[0] <= value:
+            if there[0] <= most:
                 at = at + size * step
                 value, loss, log_proba = there
                 break
