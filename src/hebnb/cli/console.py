@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -166,7 +166,8 @@ def progress() -> Iterator[Progress]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    bars = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with bars if console.is_terminal else nullcontext():  # before rich 15, bars that are not shown end with a line
         yield bars
 
 

@@ -120,7 +120,10 @@ def _as_learned(column: Any, feature: Kind, name: str, before: int) -> Any:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    wanted, found = _learned_type(feature), column.type
+    wanted = _learned_type(feature)
+    if wanted is not None and column.null_count == len(column):  # gaps are gaps, whatever type a file has for them
+        column = pa.nulls(len(column), wanted)
+    found = column.type
     if wanted is None or found == wanted or _are_truths(column, wanted):
         return column
     try:
@@ -132,7 +135,7 @@ def _as_learned(column: Any, feature: Kind, name: str, before: int) -> Any:
             return column.cast(wanted, safe=False)  # without nanoseconds
         if _family(found) == _family(wanted) != "time":
             return column
-        if _is_string(wanted) or _is_string(found) or pa.types.is_null(found) or _family(found) == "time":
+        if _is_string(wanted) or _is_string(found) or _family(found) == "time":
             return column.cast(wanted)
         reason = f"they are {found}, not {wanted}"
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
