@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 
-from hebnb.evidence.pool import learn, left_out_loss, mean_loss
+from hebnb.evidence.pool import FIRST_PRECISION, learn, left_out_loss, mean_loss
 from hebnb.weighting.log_linear import Likelihood
 
 GROUPS = np.array([0, 0, 0, 0, 1, 1, 2, 2, 2])
@@ -85,6 +85,16 @@ def test_the_order_of_rows_does_not_matter_where_weights_are_equal():
         pool = learn(rows.likelihood, group, start)
         other = learn(rows.of(np.random.default_rng(seed).permutation(30)).likelihood, group, start)
         assert_allclose(other.at, pool.at, rtol=0, atol=1e-10, err_msg=str(seed))
+
+
+def test_components_that_are_the_same_keep_the_precision_they_began_with():
+    """The rows say nothing about how far these stray from each other, and what rounding says of it must not count."""
+    group = np.array([0, 0, 1, 1, 1])
+    rows = Rows(3, n_rows=60, true=np.array([1.0, 1.0, 0.5, 0.0, 0.0]))
+    rows.said[3] = rows.said[4] = rows.said[2]
+    pool = learn(rows.likelihood, group, np.concatenate([[1.0, 1.0, 0.0, 0.0, 0.0], np.zeros(3)]))
+    of_differences = pool.penalty[2, 2] - pool.penalty[2, 3]
+    assert of_differences == pytest.approx(FIRST_PRECISION, rel=1e-12)
 
 
 def test_the_true_weights_are_found():

@@ -63,6 +63,16 @@ def test_the_order_of_rows_does_not_matter():
         assert_allclose(learn(other, prior).weights, learn(ours, prior).weights, rtol=0, atol=1e-10, err_msg=str(seed))
 
 
+def test_where_the_search_begins_does_not_matter():
+    """Batches begin where the last one ended."""
+    prior = Prior((4,), (1.0,), 3)
+    for seed in range(100):
+        likelihood = random_likelihood(seed, rows=30)
+        elsewhere = Pool(np.random.default_rng(seed).normal(1, 0.3, size=4), np.zeros(3))
+        found = learn(likelihood, prior, elsewhere)
+        assert_allclose(found.weights, learn(likelihood, prior).weights, rtol=0, atol=1e-8, err_msg=str(seed))
+
+
 def test_newton_finds_what_a_general_optimiser_finds():
     likelihood, prior = random_likelihood(), Prior((3, 1), (1.0, 0.0), 3)
     penalty = prior.fixed + 2.0 * prior.straying

@@ -19,6 +19,8 @@ from hebnb.weighting.log_linear import ROUNDING, Likelihood
 FIRST_PRECISION, _LEAST, _MOST, _OF_MEANS = 10.0, 0.3, 3e5, 1.0
 # Steps of Newton's method at most; one step's gain in likelihood, a row, and change of a precision that end it.
 _STEPS, _SMALL_GAIN, _SMALL_CHANGE = 40, 1e-5, 0.25
+# Of all directions in which a group may stray, the share of one that the rows have to determine to have a say.
+_DETERMINED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +160,8 @@ def _precisions(group: IntArray, at: FloatArray, covariance: FloatArray, precisi
         spread = covariance[np.ix_(members, members)]
         variance = float(np.trace(spread) - spread.mean(axis=0).sum())
         determined = len(members) - 1 - precision[number] * variance
+        if determined < _DETERMINED:  # as for components that are all the same: only rounding would decide
+            continue
         strayed = float(np.square(at[members] - at[members].mean()).sum())
-        better[number] = np.clip(max(determined, 0.0) / max(strayed, 1e-12), _LEAST, _MOST)
+        better[number] = np.clip(determined / max(strayed, 1e-12), _LEAST, _MOST)
     return better

@@ -29,7 +29,7 @@ _MANY_ROWS = 1e9
 _MOST_PRECISIONS = 30
 _MOST_STEPS = 50
 # A gain in log-likelihood, per row, for which the step is taken but no other looked for.
-_SMALL_GAIN = 1e-6
+_SMALL_GAIN = 1e-8
 # A step is not halved for a loss of so little, relatively: that may be rounding, which depends on the order of rows.
 ROUNDING = 1e-10
 # Scores whose curvature is computed at a time: few enough to stay in the processor's cache.
