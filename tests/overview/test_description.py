@@ -92,6 +92,13 @@ def test_without_a_target_nothing_is_told_about_it(flights):
     assert found.columns["why"][0] == "whole numbers: categories, or numbers if these tell more"
 
 
+def test_half_of_the_labels_may_be_missing():
+    X = [["a"], ["b"], ["a"], ["b"]] * 20
+    assert (
+        describe(X, [None, "p", "q", None] * 20).n_rows == describe(X[1::4] + X[2::4], ["p"] * 20 + ["q"] * 20).n_rows
+    )
+
+
 def test_rows_without_a_label_are_left_out(flights):
     X, y, _ = flights
     some = y[:2000].astype(object).copy()

@@ -444,8 +444,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """How much every column tells about the class, as shares that sum to one; see the importance plot.
 
         A column counts by how much more likely it makes the classes of left-out rows than they are without any column,
-        and by its part of what crosses of columns gain. Noise and ids, whose gain is zero or below, have zero; two
-        columns that say the same both count. Of ``AODE``, ``TAN`` and ``KDB`` it is what columns tell by themselves.
+        and by its part of what crosses of columns gain. A gain of zero or below, as noise and ids have but for luck,
+        counts as zero; two columns that say the same both count. Of ``AODE``, ``TAN`` and ``KDB`` it is what columns
+        tell by themselves.
         """
         return importances(self._fitted("feature_importances_").counts)
 

@@ -119,11 +119,11 @@ def described(
     if not table.n_rows:
         raise no_rows()
     unlabelled = 0 if labels is None else int((labels.codes < 0).sum())
-    if labels is not None and 0 < unlabelled < table.n_rows:
-        kept = labels.codes >= 0
-        table, labels = table.rows(kept), Levels(labels.codes[kept], labels.values)
     if unlabelled == table.n_rows:
         raise InputError("Every label is missing.", "Pass labels, or none at all.")
+    if labels is not None and unlabelled:
+        kept = labels.codes >= 0
+        table, labels = table.rows(kept), Levels(labels.codes[kept], labels.values)
     reading = parameters.of(table.names)
     rows = _encoded(table, labels, reading)
     is_told = labels is not None and not any(map(is_fractional, rows.classes.values.tolist()))
