@@ -527,7 +527,7 @@ class TestSparkJobs:
         frame = self.wide(200)
         table = LazyTable.read(spark(frame), "y")
         classes, _ = counting._classes(table)
-        features = counting._expected(table, ReadingParameters().of(table.names))
+        features = counting._expected(table, table.columns, ReadingParameters().of(table.names))
         found = self.jobs(spark, "values", lambda: counting._lines(table, features, classes, None))
         assert found == [2]
         assert_same(NaiveBayes().fit(spark(frame), "y"), NaiveBayes().fit(frame.drop(columns="y"), frame["y"]))
