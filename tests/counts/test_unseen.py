@@ -121,6 +121,27 @@ def test_weights_that_are_no_counts_hide_what_to_expect():
     assert "Column 'zip'" in told(model, X[["zip", "id"]].assign(zip=X["zip"].astype(str)))
 
 
+@pytest.mark.parametrize("weight", [2, 0.5, 0.1, 7, {"p": 1, "q": 5}, {"p": 0.3, "q": 1.7}], ids=repr)
+def test_equal_weights_are_no_reason_to_expect_less(weight):
+    """What is said does not change, whether all rows have them or those of a class."""
+    X, y = rows()
+    weights = np.array([weight[own] if isinstance(weight, dict) else weight for own in y], dtype=float)
+    X, new = X[["zip", "id"]], rows(seed=1)[0][["zip", "id"]]
+    model = NaiveBayes().fit(X, y, weights)
+    assert not told(model, new)
+    foreign = told(model, new.assign(zip=new["zip"] + 100_000))
+    assert "Column 'zip': 100% of 300 rows" in foreign
+    assert "id" not in foreign
+    assert "They match" in told(model, new.assign(zip=new["zip"].astype(str)))
+
+
+def test_whole_weights_that_differ_hide_what_to_expect_of_ids():
+    X, y = rows()
+    model = NaiveBayes().fit(X[["zip", "id"]], y, np.random.default_rng(2).integers(1, 4, len(X)))
+    assert not told(model, rows(seed=1)[0][["zip", "id"]])
+    assert "Column 'zip'" in told(model, X[["zip", "id"]].assign(zip=X["zip"] + 100_000))
+
+
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "x", None]), min_size=1, max_size=8), min_size=1, max_size=6))
 @examples(60)
 def test_parts_add_up_to_the_whole(parts):

@@ -15,14 +15,16 @@ from hebnb.columns.hierarchies import as_text
 from hebnb.columns.kinds import Kind
 from hebnb.columns.table import Table
 from hebnb.columns.vocabulary import Vocabulary
-from hebnb.counts.single import Counts
+from hebnb.counts.single import Counts, nonzero_cells
 from hebnb.errors import UnseenWarning
-from hebnb.foundation.arrays import IntArray
+from hebnb.foundation.arrays import FloatArray, IntArray
 
 # With fewer rows nothing is said: a few new values in a row are no sign of anything.
 _FEWEST_ROWS = 10
 # By how many standard errors the rows have to be more than expected, so that no column in thousands is named by chance.
 _ERRORS = 4.0
+# How far sums of equal weights may be from a multiple of them.
+_ROUNDING = 1e-9
 # Most rows and values that are looked at for a reason, and most columns that are named.
 _MOST_ROWS, _MOST_VALUES, _MOST_NAMED = 1_000, 100, 10
 
@@ -59,7 +61,8 @@ class Unseen:
 
         The share of training rows whose value no other row has estimates the share of new rows whose value is unseen
         (Good and Turing). A column is named if the share of unseen values is above one half, above twice that estimate,
-        and above it by far more than chance allows.
+        and above it by far more than chance allows. Where no reason can be told, so it has to be if the rows of a class
+        may have had a weight.
         """
         lines = [line for f in np.flatnonzero(self._are_many(counts)) if (line := self._line(counts, int(f)))]
         more = [f"{len(lines) - _MOST_NAMED} more columns are like that."] if len(lines) > _MOST_NAMED else []
@@ -71,14 +74,12 @@ class Unseen:
         if not often.any():
             return often
         expected = np.array([expected_unseen(counts, f) if often[f] else 0.0 for f in range(len(n))])
-        beyond_chance = self.n_unseen - n * expected > _ERRORS * np.sqrt(n * expected * (1 - expected))
-        return often & (self.n_unseen > 2 * n * expected) & beyond_chance
+        return often & _are_more(self.n_unseen, n, expected)
 
     def _line(self, counts: Counts, f: int) -> str | None:
         """What is said of a column; nothing where weights hide what to expect and no reason can be told."""
         reason = _reason(self.values[f], counts.vocabulary.features[f])
-        marginal = counts.marginal[f]
-        if not reason and (marginal != np.rint(marginal)).any():
+        if not reason and not _are_more(self.n_unseen[f], self.n_valued[f], _expected_if_weighted(counts, f)):
             return None
         share = self.n_unseen[f] / self.n_valued[f]
         return (
@@ -107,6 +108,49 @@ def seen_once(counts: Counts, f: int) -> int:
     """How many rows have a value that no other row has: without the row it would be unseen."""
     feature = counts.vocabulary.features[f]
     return int(np.count_nonzero((counts.marginal[f] == 1) & ~feature.outlives(np.arange(feature.size))))
+
+
+def _are_more(n_unseen: Any, n: Any, expected: Any) -> Any:
+    """Whether unseen values are twice as many as expected, and more than chance allows."""
+    beyond_chance = n_unseen - n * expected > _ERRORS * np.sqrt(n * expected * (1 - expected))
+    return (n_unseen > 2 * n * expected) & beyond_chance
+
+
+def _expected_if_weighted(counts: Counts, f: int) -> float:
+    """The share of new rows whose value should be unseen if every row of a class had the largest weight possible.
+
+    That is the number of which all counts of the class are multiples. If there is none, anything may be unseen, and so
+    it is if no value has rows of two classes: each may be of one row, with a weight of its own.
+    """
+    weights = _possible_weights(counts)
+    value, class_, count = nonzero_cells(counts.tables[f])
+    if weights is None or len(np.unique(value)) == len(value):
+        return 1.0
+    feature = counts.vocabulary.features[f]
+    marginal = np.bincount(value, np.rint(count / weights[class_]), feature.size)
+    rows = float(np.rint(counts.class_count / weights).sum())
+    once = np.count_nonzero((marginal == 1) & ~feature.outlives(np.arange(feature.size)))
+    return min(1.0, float((once + rows - marginal.sum() + 1) / (rows + 1)))
+
+
+def _possible_weights(counts: Counts) -> FloatArray | None:
+    """The largest weight that all rows of each class may have had; None if those of a class had several, with fractions.
+
+    Whole numbers that differ within a class cannot be told from rows that are repeated.
+    """
+    cells = [nonzero_cells(table)[1:] for table in counts.tables]
+    n_classes = len(counts.class_count)
+    class_ = np.concatenate([np.arange(n_classes), *(own for own, _ in cells)])
+    count = np.concatenate([counts.class_count, *(own for _, own in cells)])
+    if (count == np.rint(count)).all():
+        whole = np.zeros(n_classes, dtype=np.int64)
+        np.gcd.at(whole, class_, count.astype(np.int64))
+        return np.maximum(whole, 1).astype(float)
+    least = np.full(n_classes, np.inf)
+    positive = count > 0
+    np.minimum.at(least, class_[positive], count[positive])
+    times = count / least[class_]
+    return least if np.allclose(times, np.rint(times), rtol=_ROUNDING, atol=0) else None
 
 
 def warn_of_unseen(counts: Counts, unseen: Unseen) -> None:

@@ -139,7 +139,7 @@ def loss_alone(counts: Counts, f: int) -> float:
 
 
 def no_classes(counts: Counts) -> list[Alert]:
-    """Labels that are ids or numbers."""
+    """Labels that are ids or numbers; with weights above one, ids are not found out."""
     n_classes, alone = counts.classes.size, int(np.count_nonzero(counts.class_count <= 1))
     remedy = "Name another target; if it is a number, cut it into classes first: hebnb does no regression."
     if n_classes >= MANY_CLASSES and alone > n_classes / 2:
@@ -152,7 +152,7 @@ def no_classes(counts: Counts) -> list[Alert]:
 
 
 def only_ids(counts: Counts) -> list[Alert]:
-    """Columns of which none can tell anything about new rows."""
+    """Columns of which none can tell anything about new rows; with weights above one, they are not found out."""
     n_rows = counts.class_count.sum()
     kinds = counts.vocabulary.features
     if n_rows < FEWEST_UNIQUE or any(kind.cut_at is not None or len(kind.levels) > 1 for kind in kinds):
