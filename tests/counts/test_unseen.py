@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from commands import run, write_csv
 from conftest import examples
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes, save
-from hebnb.counts.unseen import Unseen, expected_unseen
+from hebnb import AODE, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, save
+from hebnb.counts.unseen import PARTS_OF_DATES, Unseen, expected_unseen
 from hebnb.errors import UnseenWarning
 from hebnb.estimators.rows import encoded_and_unseen
 from hebnb.export import onnx_inputs
+from hebnb.parts.dates import DATE_PARTS
 from hebnb.tabular.files import open_table
 from hebnb.tabular.table import TableFile
 
@@ -111,6 +112,22 @@ def test_dropped_categories_are_expected_to_be_unseen():
     model = NaiveBayes(max_categories=5).fit(X[["zip"]], y)
     assert expected_unseen(model.counts_, 0) > 0.6
     assert not told(model, X[["zip"]])
+
+
+def test_parts_of_dates_may_be_new():
+    assert tuple(DATE_PARTS) == PARTS_OF_DATES
+    X, y = rows()
+    X = X[["state"]].assign(when=pd.date_range("2022-01-01", periods=len(X), freq="2D"))
+    later = X.assign(when=X["when"] + pd.DateOffset(years=5))
+    parts = ColumnParts().fit(X, y)
+    model, new = NaiveBayes().fit(parts.transform(X), y), parts.transform(later)
+    assert "when: year" in new.columns
+    assert not told(model, new)
+    assert told(model, new.assign(state=X["state"].str.upper())).startswith("Column 'state'")
+    assert "Column 'built: year'" in told(
+        NaiveBayes().fit(pd.DataFrame({"built: year": X["when"].dt.year}), y),
+        pd.DataFrame({"built: year": later["when"].dt.year}),
+    )
 
 
 def test_weights_that_are_no_counts_hide_what_to_expect():

@@ -10,19 +10,21 @@ import numpy as np
 
 from hebnb import errors
 from hebnb.columns.alike import are_texts
-from hebnb.columns.column import Column
+from hebnb.columns.column import Column, Name
 from hebnb.columns.hierarchies import as_text
 from hebnb.columns.kinds import Kind
 from hebnb.columns.table import Table
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.single import Counts, nonzero_cells
 from hebnb.errors import UnseenWarning
-from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 
 # With fewer rows nothing is said: a few new values in a row are no sign of anything.
 _FEWEST_ROWS = 10
 # By how many standard errors the rows have to be more than expected, so that no column in thousands is named by chance.
 _ERRORS = 4.0
+# What columns made of a date are called, after its name: later rows are expected to have new ones.
+PARTS_OF_DATES = ("year", "month", "day", "weekday", "hour")
 # How far sums of equal weights may be from a multiple of them.
 _ROUNDING = 1e-9
 # Most rows and values that are looked at for a reason, and most columns that are named.
@@ -62,7 +64,7 @@ class Unseen:
         The share of training rows whose value no other row has estimates the share of new rows whose value is unseen
         (Good and Turing). A column is named if the share of unseen values is above one half, above twice that estimate,
         and above it by far more than chance allows. Where no reason can be told, so it has to be if the rows of a class
-        may have had a weight.
+        may have had a weight. Parts of dates, which ``ColumnParts`` makes, are never named.
         """
         lines = [line for f in np.flatnonzero(self._are_many(counts)) if (line := self._line(counts, int(f)))]
         more = [f"{len(lines) - _MOST_NAMED} more columns are like that."] if len(lines) > _MOST_NAMED else []
@@ -74,7 +76,7 @@ class Unseen:
         if not often.any():
             return often
         expected = np.array([expected_unseen(counts, f) if often[f] else 0.0 for f in range(len(n))])
-        return often & _are_more(self.n_unseen, n, expected)
+        return often & ~_are_parts(counts.vocabulary.names) & _are_more(self.n_unseen, n, expected)
 
     def _line(self, counts: Counts, f: int) -> str | None:
         """What is said of a column; nothing where weights hide what to expect and no reason can be told."""
@@ -110,6 +112,12 @@ def seen_once(counts: Counts, f: int) -> int:
     return int(np.count_nonzero((counts.marginal[f] == 1) & ~feature.outlives(np.arange(feature.size))))
 
 
+def _are_parts(names: Sequence[Name]) -> BoolArray:
+    """Which columns are parts of dates."""
+    parts = {f"{name}: {part}" for name in names for part in PARTS_OF_DATES}
+    return np.array([name in parts for name in names], dtype=bool)
+
+
 def _are_more(n_unseen: Any, n: Any, expected: Any) -> Any:
     """Whether unseen values are twice as many as expected, and more than chance allows."""
     beyond_chance = n_unseen - n * expected > _ERRORS * np.sqrt(n * expected * (1 - expected))
@@ -134,7 +142,7 @@ def _expected_if_weighted(counts: Counts, f: int) -> float:
 
 
 def _possible_weights(counts: Counts) -> FloatArray | None:
-    """The largest weight that all rows of each class may have had; None if those of a class had several, with fractions.
+    """The largest weight that all rows of each class may have had; None if rows of a class had several, with fractions.
 
     Whole numbers that differ within a class cannot be told from rows that are repeated.
     """
