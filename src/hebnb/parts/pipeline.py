@@ -39,7 +39,7 @@ def together(parts: ColumnParts | None, classifier: Any) -> Any:
 def without_parts(model: Any, form: str) -> Any:
     """The classifier, if it is all there is of a model: parts have no place in some forms."""
     parts, classifier = apart(model)
-    if parts is None:
+    if parts is None or not any(parts.parts_.values()):
         return classifier
     made = list(parts.get_feature_names_out())[parts.n_features_in_ :]
     raise InputError(
