@@ -77,6 +77,35 @@ def test_a_table_without_dates_and_text(tmp_path):
     path.write_text("x,y\n" + "a,p\nb,q\n" * 20)
     assert "No column is a date or free text" in run("fit", path, "-t", "y", "--parts", "-o", model).stderr
     assert {row["prediction"] for row in predicted(model, path)} == {"p", "q"}
+    assert run("export", model, "-o", "-").stdout.startswith("WITH")
+
+
+def test_no_option_is_advised_for_parts(tmp_path):
+    """An option names columns of the file."""
+    path, model = tmp_path / "t.csv", tmp_path / "model.skops"
+    random = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=800)
+    count = random.integers(0, 60, 800)
+    late = (days.day > 15) ^ (random.random(800) < 0.1)
+    y = np.where(late & (count > 30), "p", "q")
+    pd.DataFrame({"date": days, "count": count, "y": y}).to_csv(path, index=False)
+    done = json.loads(run("fit", path, "-t", "y", "--parts", "-o", model, "--json").stdout)
+    assert {"date: day", "count"} <= set(done["integers_as_numbers"])
+    said = run("fit", path, "-t", "y", "--parts", "-o", model, "--overwrite").stderr
+    assert "which tell more so: count. --categorical COL" in said
+
+
+def test_later_rows_are_no_surprise(tmp_path):
+    old, later, model = tmp_path / "old.csv", tmp_path / "later.csv", tmp_path / "model.skops"
+    random = np.random.default_rng(0)
+    k, days = random.choice(["x", "y", "z"], 400), pd.date_range("2022-01-01", periods=400, freq="2D")
+    frame = pd.DataFrame({"when": days, "k": k, "y": random.choice(["p", "q"], 400)})
+    frame.to_csv(old, index=False)
+    frame.assign(when=days + pd.DateOffset(years=4)).to_csv(later, index=False)
+    run("fit", old, "-t", "y", "--parts", "-m", "HEB-M", "-o", model)
+    run("predict", model, later, "--strict", "-o", tmp_path / "out.csv")
+    frame.assign(k=frame["k"].str.upper()).to_csv(later, index=False)
+    assert "Column 'k'" in run("predict", model, later, "--strict", "-o", tmp_path / "b.csv", code=1).stderr
 
 
 def test_rows_that_do_not_fit_into_memory(table, tmp_path, monkeypatch):

@@ -160,8 +160,10 @@ class _Outcome:
             say(f"{self.rows.unlabelled:,} rows without a label were left out.")
         for name, dropped in self.model.dropped_.items():
             say(f"Column {visible(str(name), LONGEST)!r}: {dropped['categories']:,.0f} rare categories were left out.")
-        if self.as_numbers:
-            named = _listed([visible(name, LONGEST) for name in self.as_numbers])
+        # Parts are no columns of the file, so no option can name them.
+        as_numbers = [name for name in self.as_numbers if name not in (self.parts or ())]
+        if as_numbers:
+            named = _listed([visible(name, LONGEST) for name in as_numbers])
             say(
                 f"Integers taken for numbers, which tell more so: {named}. --categorical COL takes a column for names, "
                 "--numeric COL for numbers."
