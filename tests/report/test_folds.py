@@ -70,3 +70,29 @@ def test_report_refuses_unclear_parts(drifting):
     both = run("report", drifting, "--target", "y", "--time", "day", "--group", "customer", code=2)
     assert "two ways" in both.stderr
     assert "customer" in run("report", drifting, "--target", "y", "--group", "custmer", code=2).stderr
+
+
+def test_text_that_is_not_in_order_is_no_time(drifting):
+    table = pd.read_csv(drifting)
+    days = pd.Timestamp("2023-01-20") + pd.to_timedelta(table["day"], "D")
+
+    def report(written, name, **how):
+        path = drifting.parent / name
+        getattr(table.assign(day=written), "to_parquet" if name.endswith("parquet") else "to_csv")(path, index=False)
+        return run("report", path, "-t", "y", "--time", "day", "--folds", "2", "-o", drifting.parent / "r.html", **how)
+
+    refused = report(days.dt.strftime("%d. %m. %Y"), "a.csv", code=1).stderr
+    assert "Column 'day' is text, whose order is not that of time: '20. 01. 2023' is no date" in refused
+    assert "2024-12-31" in refused
+    soon = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "soon")
+    assert "'soon' is no date" in report(soon, "b.csv", code=1).stderr
+    mixed = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "2023-01-20T10:00")
+    assert "not written the same way" in report(mixed, "c.parquet", code=1).stderr
+    assert not (drifting.parent / "r.html").exists()
+    done = report(days.dt.strftime("%Y-%m-%d"), "d.parquet")  # text, and in order
+    assert "900 rows, tried on 2 stretches of day, each later than all rows learned from" in done.stdout
+
+
+def test_the_headline_says_how_rows_were_parted(drifting):
+    done = run("report", drifting, "-t", "y", "--group", "customer", "--folds", "2", "-o", drifting.parent / "r.html")
+    assert "900 rows, 2-fold cross-validation by customer\n" in done.stdout

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from hebnb.cli import options
-from hebnb.cli.console import lines_up, number, out, print_json, progress, say_all, size_of
+from hebnb.cli.console import LONGEST, lines_up, number, out, print_json, progress, say_all, size_of
 from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
+
+if TYPE_CHECKING:
+    from hebnb.tabular.labelled import Labelled
 
 _DEFAULT = "hebnb-report"
 
@@ -103,6 +106,8 @@ def report(
         rows = Labelled.of(
             opened, require_target(target, opened), features=features or (), drop=drop or (), beside=time or group
         )
+        if time is not None:
+            _require_order(rows, time)
         say_all(opened.decisions.told([*rows.features, rows.target]))
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars, told_before():
@@ -119,12 +124,29 @@ def report(
     if json:
         print_json(_summary(page, path, model_file))
     else:
-        _print(page, path, model_file)
+        _print(page, path, model_file, _parted(page.contents.comparison.folds, time, group))
         tell(page.contents.alerts, source, rows.target)
     if show:
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
+
+
+def _require_order(rows: Labelled, time: str) -> None:
+    """Refuse a column whose values are text that is not in the order of time."""
+    from hebnb.report.folds import require_times
+
+    column = rows.table.select([time])
+    if str(column.relation.types[0]) == "VARCHAR":
+        require_times(time, [text for text in column.collect()[time].unique().to_pylist() if text is not None])
+
+
+def _parted(folds: int, time: str | None, group: str | None) -> str:
+    """How rows to try were parted from rows to learn from."""
+    if time is not None:
+        stretches = "stretch" if folds == 1 else "stretches"
+        return f"tried on {folds} {stretches} of {visible(time, LONGEST)}, each later than all rows learned from"
+    return f"{folds}-fold cross-validation" + (f" by {visible(group, LONGEST)}" if group is not None else "")
 
 
 def _free_name() -> Path:
@@ -150,11 +172,11 @@ def _summary(page: Any, path: Path, model_file: str | None) -> dict[str, Any]:
     }
 
 
-def _print(page: Any, path: Path, model_file: str | None) -> None:
+def _print(page: Any, path: Path, model_file: str | None, parted: str) -> None:
     contents = page.contents
     console = out()
     what = f"{contents.target} from {len(page.contents.explorer['features'])} columns of {contents.n_rows:,} rows"
-    console.print(Text(f"{contents.source}: {what}, {contents.comparison.folds}-fold cross-validation\n"))
+    console.print(Text(f"{contents.source}: {what}, {parted}\n"))
     measures = list(contents.comparison.best.measures)
     lines: list[list[Text | str]] = [
         [

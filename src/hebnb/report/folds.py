@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from hebnb import errors
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, IntArray
+from hebnb.foundation.printable import visible
 
 
 def parts(
@@ -43,6 +46,39 @@ def parts(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(codes, codes))
+
+
+def require_times(name: str, texts: Sequence[str]) -> None:
+    """Refuse text whose order is not that of time: only dates as ISO 8601 writes them, all as exactly, are in order.
+
+    Examples
+    --------
+    >>> require_times("day", ["2024-02-29", "2023-12-31"])
+    >>> require_times("day", ["2024-02-29", "1 March 2024"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    hebnb.errors.InputError: Column 'day' is text, whose order is not that of time: '1 March 2024' is no date as ...
+    """
+    hint = (
+        "Write dates as 2024-12-31 or 2024-12-31T23:59, the same way in every row; or name a column of numbers that "
+        "grow with time."
+    )
+    said = f"{errors.column(name)} is text, whose order is not that of time"
+    wrong = next((text for text in texts if not _is_plain_date(text)), None)
+    if wrong is not None:
+        raise InputError(f"{said}: {visible(wrong, 40)!r} is no date as 2024-12-31 is.", hint)
+    by_length = {len(text): text for text in texts}
+    if len(by_length) > 1:
+        one, other, *_ = by_length.values()
+        raise InputError(f"{said}: {one!r} and {other!r} are not written the same way.", hint)
+
+
+def _is_plain_date(text: str) -> bool:
+    """Whether text is a date or time without a zone, with the year first and dashes."""
+    try:
+        return dt.datetime.fromisoformat(text).tzinfo is None and text[4] == text[7] == "-"
+    except ValueError:
+        return False
 
 
 def _by_group(codes: IntArray, folds: int, seed: int, groups: Array) -> list[tuple[IntArray, IntArray]]:
