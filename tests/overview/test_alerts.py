@@ -85,6 +85,16 @@ def test_columns(kind, column, has, barely_not):
     assert (column, kind) not in alerts(others | barely_not)
 
 
+@pytest.mark.parametrize(
+    ("kind", "values"), [("free text", prose(ROWS)), ("dates", pd.date_range("2020-01-01", periods=ROWS))]
+)
+def test_what_has_parts_is_helped_by_them(kind, values):
+    table = pd.DataFrame({"colour": COLOUR, "x": values})
+    (remedy,) = [alert.remedy for alert in describe(table, COIN).alerts if alert.kind == kind]
+    assert "ColumnParts" in remedy
+    assert "--parts" in remedy
+
+
 # A kind of alert, labels that have it, labels that barely have not.
 OF_TARGETS = [
     ("no classes", [f"c{n}" for n in range(200)] + ["c0"] * 200, [f"c{n % 199}" for n in range(398)] + ["x", "z"]),

@@ -211,7 +211,8 @@ def _prose(look: Look) -> Iterator[Alert]:
     for seen in look.columns:
         if _is_prose(seen):
             found = f"{named(seen.name)} is free text of {words_of(seen):.0f} words a value, most of which occur once."
-            yield Alert(seen.name, "free text", found, "Leave it out, or make columns of the words that matter.")
+            remedy = "Make columns of the words that matter, with ColumnParts or --parts, or leave it out."
+            yield Alert(seen.name, "free text", found, remedy)
 
 
 def _mixed(look: Look) -> Iterator[Alert]:
@@ -245,7 +246,8 @@ def _dates(look: Look) -> Iterator[Alert]:
                 f"{named(seen.name)} holds {seen.holds}, {seen.examples}: rows to come may be later than all of these."
             )
             remedy = (
-                "Try methods on later rows, and make columns of what comes again, such as the month or the weekday."
+                "Try methods on later rows, and make columns of what comes again, such as the month or the weekday, "
+                "with ColumnParts or --parts."
             )
             yield Alert(seen.name, "dates", found, remedy)
 
