@@ -93,6 +93,8 @@ def test_no_option_is_advised_for_parts(tmp_path):
     assert {"date: day", "count"} <= set(done["integers_as_numbers"])
     said = run("fit", path, "-t", "y", "--parts", "-o", model, "--overwrite").stderr
     assert "which tell more so: count. --categorical COL" in said
+    assert "--parts" not in said  # it is there
+    assert "with ColumnParts or --parts" in run("fit", path, "-t", "y", "-o", model, "--overwrite").stderr
 
 
 def test_later_rows_are_no_surprise(tmp_path):

@@ -87,6 +87,9 @@ def fit(
             alerts = describe_file(
                 rows.table, target, features=rows.features, **options.reading(categorical, numeric, None)
             ).alerts
+    if made_of is not None:
+        helped = made_of.parts_
+        alerts = tuple(alert for alert in alerts if alert.kind not in _HELPED or alert.column not in helped)
     save(together(made_of, model), output, overwrite=overwrite)
     made = learned_from.features[len(rows.features) :] if parts else None
     outcome = _Outcome(output, chosen, target, rows, made, model, alerts)
@@ -98,6 +101,8 @@ def fit(
     say(f"{output} ({size_of(output)})")
 
 
+# Alerts of columns that are no longer due where parts are made of them.
+_HELPED = ("dates", "free text")
 # Classes and columns that are named.
 _MOST_NAMED = 10
 
