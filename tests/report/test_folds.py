@@ -85,7 +85,10 @@ def test_text_that_is_not_in_order_is_no_time(drifting):
     assert "Column 'day' is text, whose order is not that of time: '20. 01. 2023' is no date" in refused
     assert "2024-12-31" in refused
     soon = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "soon")
-    assert "'soon' is no date" in report(soon, "b.csv", code=1).stderr
+    assert "dates written as year-month-day, but 'soon' is none" in report(soon, "b.csv", code=1).stderr
+    gap = days.dt.strftime("%d.%m.%Y").where(table.index != 7, "none")
+    refused = report(gap, "e.csv", code=1).stderr
+    assert "most of its values are dates written as day.month.year, but 'none' is none" in refused
     mixed = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "2023-01-20T10:00")
     assert "not written the same way" in report(mixed, "c.parquet", code=1).stderr
     assert not (drifting.parent / "r.html").exists()

@@ -13,6 +13,10 @@ from hebnb import errors
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.foundation.printable import visible
+from hebnb.tabular.dates import described, formats_like
+
+# Values whose shape is looked at for the format of dates.
+_LOOKED_AT = 10
 
 
 def parts(
@@ -54,7 +58,7 @@ def require_times(name: str, texts: Sequence[str]) -> None:
     Examples
     --------
     >>> require_times("day", ["2024-02-29", "2023-12-31"])
-    >>> require_times("day", ["2024-02-29", "1 March 2024"])  # doctest: +ELLIPSIS
+    >>> require_times("day", ["1 March 2024", "2 March 2024"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     hebnb.errors.InputError: Column 'day' is text, whose order is not that of time: '1 March 2024' is no date as ...
@@ -65,12 +69,34 @@ def require_times(name: str, texts: Sequence[str]) -> None:
     )
     said = f"{errors.column(name)} is text, whose order is not that of time"
     wrong = next((text for text in texts if not _is_plain_date(text)), None)
+    odd = None if wrong is None else _odd_among_dates(texts)
+    if odd is not None:
+        raise InputError(
+            f"{said}: most of its values are {odd[0]}, but {visible(odd[1], 40)!r} is none.",
+            "Correct such values, or leave their rows out.",
+        )
     if wrong is not None:
         raise InputError(f"{said}: {visible(wrong, 40)!r} is no date as 2024-12-31 is.", hint)
     by_length = {len(text): text for text in texts}
     if len(by_length) > 1:
         one, other, *_ = by_length.values()
         raise InputError(f"{said}: {one!r} and {other!r} are not written the same way.", hint)
+
+
+def _odd_among_dates(texts: Sequence[str]) -> tuple[str, str] | None:
+    """How most texts are written as dates, in words, and the first that is not; None if most are none, or all are."""
+    forms = dict.fromkeys(form for text in texts[:_LOOKED_AT] for form in formats_like(text))
+    misfits = [([text for text in texts if not _fits(text, form)], form) for form in forms]
+    fewest, best = min(misfits, key=lambda own: len(own[0]), default=([], ""))
+    return (described(best), fewest[0]) if 0 < len(fewest) < len(texts) / 2 else None
+
+
+def _fits(text: str, form: str) -> bool:
+    try:
+        dt.datetime.strptime(text.strip(), form)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_plain_date(text: str) -> bool:
