@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hebnb.counts.unseen import Unseen
     from hebnb.estimators.classifier import CategoricalClassifier
     from hebnb.foundation.arrays import FloatArray
-    from hebnb.tabular.source import Kind
+    from hebnb.tabular.output import OutputKind
     from hebnb.tabular.table import Beside
 
 
@@ -92,7 +92,7 @@ def predict(
         say(f"{done + skipped:,} rows read: {done:,} predicted, {skipped:,} left out.")
 
 
-def _write_all(rows: Beside, score: Scorer, path: Path | None, kind: Kind) -> int:
+def _write_all(rows: Beside, score: Scorer, path: Path | None, kind: OutputKind) -> int:
     """Score all rows and write them; how many there were, or an error if any is lacking in the end."""
     from hebnb.errors import InputError
     from hebnb.tabular.output import table_writer

@@ -8,21 +8,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible, without_nan
-from hebnb.tabular.source import COMPRESSED, STANDARD, Kind, kind_of_name
+from hebnb.tabular.source import COMPRESSED, STANDARD, SUFFIXES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# What is written, and the endings that mean it; other formats are read alone.
+OutputKind: TypeAlias = Literal["csv", "tsv", "parquet", "jsonl"]
+_KINDS: tuple[OutputKind, ...] = ("csv", "tsv", "parquet", "jsonl")
+_ENDINGS = {ending: own for ending, kind in SUFFIXES.items() for own in _KINDS if own == kind}
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 # What spreadsheets take for the beginning of a formula, and what is a number all the same.
 _FORMULA = r"\A[=+\-@\t\r\n]"
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 
 
-def kind_of_output(target: str) -> Kind:
+def kind_of_output(target: str) -> OutputKind:
     """What to write, by the ending; to standard output, CSV."""
     if target == STANDARD:
         return "csv"
@@ -30,11 +36,17 @@ def kind_of_output(target: str) -> Kind:
         raise InputError(
             f"{visible(target)!r}: compressed text is not written.", "A .parquet file is compressed by itself."
         )
-    return kind_of_name(Path(target))
+    kind = _ENDINGS.get(Path(target).suffix.lower())
+    if kind is None:
+        raise InputError(
+            f"{visible(target)!r} has an ending that means no format tables are written in.",
+            f"Tables are written as {', '.join(_ENDINGS)}.",
+        )
+    return kind
 
 
 @contextmanager
-def table_writer(path: Path | None, kind: Kind) -> Iterator[Callable[[pa.Table], None]]:
+def table_writer(path: Path | None, kind: OutputKind) -> Iterator[Callable[[pa.Table], None]]:
     """A function that appends a table to a file, or to standard output.
 
     Text in CSV and TSV that a spreadsheet would take for a formula gets an apostrophe before it; Parquet and JSON lines
@@ -52,9 +64,8 @@ def table_writer(path: Path | None, kind: Kind) -> Iterator[Callable[[pa.Table],
         if kind == "jsonl":
             yield lambda table: _write_lines(stream, table)
         else:
-            separator = "\t" if kind == "tsv" else ","
             on_screen = stream is sys.stdout.buffer and sys.stdout.isatty()
-            with _appending(lambda schema: _Separated(stream, separator, schema, on_screen)) as write:
+            with _appending(lambda schema: _Separated(stream, _SEPARATORS[kind], schema, on_screen)) as write:
                 yield write
 
 

@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("csv", "tsv", "parquet", "jsonl", "xlsx", "arrow")
 STANDARD = "-"  # by custom, standard input or output
 FLIGHTS = "@flights"  # a table that comes along, for trying things out
 
-_SUFFIXES: dict[str, Kind] = {
+SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
     ".txt": "csv",
     ".tsv": "tsv",
@@ -229,9 +229,9 @@ def kind_of_name(path: Path) -> Kind:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
+    kind = SUFFIXES.get(suffixes[-1] if suffixes else "")
     if kind is None:
-        known = ", ".join(dict.fromkeys(_SUFFIXES))
+        known = ", ".join(dict.fromkeys(SUFFIXES))
         raise InputError(
             f"{visible(str(path))!r} has an ending that is not known.",
             f"Known: {known}. Or say it with {errors.argument('format')}.",
