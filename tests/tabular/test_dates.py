@@ -14,6 +14,7 @@ from commands import predicted, run, write_csv
 from hebnb import NaiveBayes, load, save
 from hebnb.persistence import document
 from hebnb.persistence.allowance import Allowance
+from hebnb.tabular.files import open_table
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +132,12 @@ def test_dates_in_json_are_read_alike():
     found = predicted("model.skops", "t.jsonl")
     assert [row["d"] for row in found] == rows["d"].tolist()
     assert [row["prediction"] for row in found] == rows["y"].tolist()
+
+
+@pytest.mark.parametrize("gap", ["NA", "-"])
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%d/%m/%Y", "%d.%m.%y"])
+def test_dates_with_gaps_are_dates(form, gap):
+    write_csv("t.csv", {"d": [gap, *days(form), gap]})
+    with open_table("t.csv") as table:
+        found = [row["d"] for row in table.collect().to_pylist()]
+    assert found == [None, *(day.date() for day in pd.date_range("2024-01-01", periods=200)), None]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from hebnb.tabular.dates import formats_like
 from hebnb.tabular.gaps import is_gap
 from hebnb.tabular.sql import literal
 
@@ -136,4 +137,6 @@ def are_whole(texts: Sequence[str]) -> bool:
 
 
 def _is_like_a_number(text: str) -> bool:
-    return _LIKE_A_NUMBER.fullmatch(text) is not None and any(map(str.isdigit, text))
+    """Whether a text has the shape of a number; 05.10.2024 is a date, because no group of thousands has two digits."""
+    is_shaped = _LIKE_A_NUMBER.fullmatch(text) is not None and any(map(str.isdigit, text))
+    return is_shaped and not formats_like(text)
