@@ -61,10 +61,11 @@ class Notation:
 
     def fits(self, text: str) -> str:
         """Whether text is a number in this notation, in SQL."""
-        return f"regexp_full_match({text}, {literal(self._pattern)})"
+        return f"regexp_full_match({text}, {literal(self.pattern)})"
 
     @cached_property
-    def _pattern(self) -> str:
+    def pattern(self) -> str:
+        """What numbers in this notation match, as a regular expression."""
         decimal, mark = ("\\.", ",") if self.decimal == "." else (",", ".")
         marks = f"[{mark}{_SPACES}{_APOSTROPHES}]"
         number = rf"(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|\d+)(?:{decimal}\d*)?|{decimal}\d+)"
@@ -87,6 +88,10 @@ class Notation:
         if self.sign:
             return ("percentages" if self.sign == "%" else f"amounts in {self.sign}") + comma
         return f"numbers{comma or ' with marks between thousands'}"
+
+
+# What numbers match that are written in any notation.
+ANY_NUMBER = "|".join(Notation(decimal, sign).pattern for decimal in ".," for sign in ("", *_SIGNS))
 
 
 def look_like_numbers(texts: Sequence[str]) -> bool:

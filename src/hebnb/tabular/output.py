@@ -12,6 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hebnb.errors import InputError
 from hebnb.foundation.printable import visible, without_nan
+from hebnb.tabular.gaps import GAP_WORDS
+from hebnb.tabular.numbers import ANY_NUMBER
 from hebnb.tabular.source import COMPRESSED, STANDARD, SUFFIXES
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ _KINDS: tuple[OutputKind, ...] = ("csv", "tsv", "parquet", "jsonl")
 _ENDINGS = {ending: own for ending, kind in SUFFIXES.items() for own in _KINDS if own == kind}
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 
-# What spreadsheets take for the beginning of a formula, and what is a number all the same.
+# What spreadsheets take for the beginning of a formula, and what is a number all the same: in any notation, or as
+# everybody writes it, which needs no quotation marks.
 _FORMULA = r"\A[=+\-@\t\r\n]"
+_ANY_NUMBER = rf"\A(?:{ANY_NUMBER})\z"
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 
 
@@ -151,12 +155,15 @@ def _field(column: Any, on_screen: bool) -> Any:
 
 
 def _inert(text: Any, on_screen: bool) -> Any:
+    """Text with an apostrophe before what a spreadsheet would compute, which gap words and numbers are not."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if on_screen:
         text = pa.array([None if item is None else visible(item) for item in text.to_pylist()], text.type)
-    return pc.replace_substring_regex(text, f"({_FORMULA})", r"'\1")
+    is_gap = pc.is_in(pc.utf8_lower(pc.utf8_trim(text, " ")), pa.array(GAP_WORDS, text.type))
+    is_harmless = pc.or_(is_gap, pc.match_substring_regex(text, _ANY_NUMBER))
+    return pc.if_else(is_harmless, text, pc.replace_substring_regex(text, f"({_FORMULA})", r"'\1"))
 
 
 def _quoted(text: Any) -> Any:
