@@ -73,6 +73,19 @@ def test_cells_are_what_they_are():
     assert third == dict(zip(lines[0], lines[4], strict=True))
 
 
+def test_codes_beside_numbers_keep_their_zeros():
+    """What is typed as text because it would lose its zeros shows that the numbers of the column are codes too."""
+    workbook(Data=[["code", "stored", "below"], ["007", "6", "0.5"], [12, 7, 2], ["008", "2.50", "0"]])
+    assert [tuple(row.values()) for row in rows("t.xlsx")] == [("007", 6, 0.5), ("12", 7, 2), ("008", 2.5, 0)]
+    assert [row["code"] for row in rows("t.xlsx", numbers={"code": None})] == [7, 12, 8]
+
+
+def test_codes_in_one_of_several_workbooks():
+    workbook("a.xlsx", Data=[["code"], ["007"], [12]])
+    workbook("b.xlsx", Data=[["code"], [13]])
+    assert [row["code"] for row in rows("*.xlsx")] == ["007", "12", "13"]
+
+
 def test_a_workbook_from_standard_input():
     workbook(Data=[["x", "y"], *([n, "pq"[n % 2]] for n in range(20))])
     run("fit", "t.xlsx", "-t", "y", "-m", "heb-m")

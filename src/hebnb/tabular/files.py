@@ -115,10 +115,11 @@ def _inputs(source: str, paths: list[Path]) -> list[os.stat_result]:
 
 def _workbook(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
     """A sheet of every workbook; its dates have no format, and text in it is no number."""
-    copies = [as_text(path, files.folder / "sheets" / str(n), files.how.sheet) for n, path in enumerate(files.paths)]
-    texts = set.intersection(*(set(own) for _, own in copies)) - set(files.numbers) - set(files.dates)
+    sheets = [as_text(path, files.folder / "sheets" / str(n), files.how.sheet) for n, path in enumerate(files.paths)]
+    texts = set.intersection(*(own.texts for own in sheets)).union(*(own.codes for own in sheets))
+    texts -= {*files.numbers, *files.dates}
     how = replace(files.how, encoding=None, delimiter=",", decimal=".", skip_bad_rows=False)
-    same = replace(files, paths=[path for path, _ in copies], text=[*files.text, *texts], how=how)
+    same = replace(files, paths=[own.path for own in sheets], text=[*files.text, *texts], how=how)
     return replace(read_separated(same, connection), formats={})
 
 

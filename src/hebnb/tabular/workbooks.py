@@ -6,7 +6,8 @@ import csv
 import datetime as dt
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from hebnb.tabular.archives import open_archive, require_honest
 _BYTES_A_CELL = 200
 _PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 _CHUNK = 1 << 20
+# Digits that somebody typed as text because they begin with zeros.
+_CODE = re.compile(r"\s*0\d+\s*")
 
 
 def is_workbook(path: Path) -> bool:
@@ -28,8 +31,26 @@ def is_workbook(path: Path) -> bool:
         return "xl/workbook.xml" in opened.namelist()
 
 
-def as_text(path: Path, folder: Path, sheet: str | None) -> tuple[Path, list[str]]:
-    """A sheet as a CSV file in a folder, and the columns of it that have nothing but text."""
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet as a CSV file, and what its cells say of its columns that the file does not.
+
+    Parameters
+    ----------
+    path : Path
+    texts : set of str
+        Columns that have nothing but text.
+    codes : set of str
+        Columns with text that would lose zeros as a number, so that their numbers are codes too.
+    """
+
+    path: Path
+    texts: set[str]
+    codes: set[str]
+
+
+def as_text(path: Path, folder: Path, sheet: str | None) -> Sheet:
+    """A sheet as a CSV file in a folder."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError as error:
@@ -52,8 +73,20 @@ def as_text(path: Path, folder: Path, sheet: str | None) -> tuple[Path, list[str
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([_written(cell) for cell in row] for row in rows)
     header, *others = rows
-    texts = [n for n in range(len(header)) if all(isinstance(row[n], str) for row in others)]
-    return made, [_written(header[n]) for n in texts]
+    columns = [(_written(name), [row[n] for row in others]) for n, name in enumerate(header)]
+
+    def those(have: Callable[[list[Any]], bool]) -> set[str]:
+        return {name for name, cells in columns if have(cells)}
+
+    return Sheet(made, those(_have_only_text), those(_have_codes))
+
+
+def _have_only_text(cells: list[Any]) -> bool:
+    return all(isinstance(cell, str) for cell in cells)
+
+
+def _have_codes(cells: list[Any]) -> bool:
+    return any(isinstance(cell, str) and _CODE.fullmatch(cell) for cell in cells)
 
 
 def _names(workbook: Any) -> list[str]:
