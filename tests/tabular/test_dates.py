@@ -141,3 +141,25 @@ def test_dates_with_gaps_are_dates(form, gap):
     with open_table("t.csv") as table:
         found = [row["d"] for row in table.collect().to_pylist()]
     assert found == [None, *(day.date() for day in pd.date_range("2024-01-01", periods=200)), None]
+
+
+def test_dates_of_a_workbook_fit_a_model_that_learned_them_from_text():
+    fit("%d/%m/%Y")
+    moments = pd.to_datetime(UNSURE)
+    write_csv("new.csv", {"d": list(moments.strftime("%d/%m/%Y"))})
+    expected = early("new.csv")
+    pd.DataFrame({"d": moments}).to_excel("moments.xlsx", index=False)
+    pd.DataFrame({"d": moments.date}).to_excel("days.xlsx", index=False)
+    pd.DataFrame({"d": moments.strftime("%d/%m/%Y")}).to_excel("text.xlsx", index=False)
+    for book in ("moments.xlsx", "days.xlsx", "text.xlsx"):
+        assert early(book) == expected
+    pd.DataFrame({"d": [*moments, "NA", "never"]}).to_excel("gaps.xlsx", index=False)
+    assert early("gaps.xlsx", "--na", "never")[:-2] == expected
+    assert "'never'" in run("predict", "model.skops", "gaps.xlsx", code=1).stderr
+
+
+def test_dates_and_text_in_a_column_of_a_workbook_are_refused():
+    """A program that took day/month for month/day leaves the days above 12 as text: the others mean something else."""
+    fit("%d/%m/%Y")
+    pd.DataFrame({"d": [pd.Timestamp("2024-05-10"), "31/12/2024"]}).to_excel("mixed.xlsx", index=False)
+    assert "day/month/year" in run("predict", "model.skops", "mixed.xlsx", code=1).stderr

@@ -17,6 +17,7 @@ from hebnb.errors import InputError
 from hebnb.foundation.printable import visible
 from hebnb.tabular.archives import inside_archive, unpacked
 from hebnb.tabular.arrow_files import as_parquet
+from hebnb.tabular.dates import ISO
 from hebnb.tabular.decisions import Decisions
 from hebnb.tabular.encodings import require_encoding
 from hebnb.tabular.guesses import Guesses
@@ -116,10 +117,12 @@ def _inputs(source: str, paths: list[Path]) -> list[os.stat_result]:
 def _workbook(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
     """A sheet of every workbook; its dates have no format, and text in it is no number."""
     sheets = [as_text(path, files.folder / "sheets" / str(n), files.how.sheet) for n, path in enumerate(files.paths)]
-    texts = set.intersection(*(own.texts for own in sheets)).union(*(own.codes for own in sheets))
-    texts -= {*files.numbers, *files.dates}
+    only_text = set.intersection(*(own.texts for own in sheets))
+    texts = only_text.union(*(own.codes for own in sheets)) - {*files.numbers, *files.dates}
+    real = set.intersection(*(own.dates for own in sheets)) - only_text
+    dates = {name: ISO if name in real else form for name, form in files.dates.items()}
     how = replace(files.how, encoding=None, delimiter=",", decimal=".", skip_bad_rows=False)
-    same = replace(files, paths=[own.path for own in sheets], text=[*files.text, *texts], how=how)
+    same = replace(files, paths=[own.path for own in sheets], text=[*files.text, *texts], dates=dates, how=how)
     return replace(read_separated(same, connection), formats={})
 
 

@@ -16,6 +16,7 @@ from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.memory import free_memory
 from hebnb.foundation.printable import visible
 from hebnb.tabular.archives import open_archive, require_honest
+from hebnb.tabular.dates import formats_like
 
 # A sheet is held as a rectangle, which a single cell far away makes large: what a cell of it may take.
 _BYTES_A_CELL = 200
@@ -42,11 +43,14 @@ class Sheet:
         Columns that have nothing but text.
     codes : set of str
         Columns with text that would lose zeros as a number, so that their numbers are codes too.
+    dates : set of str
+        Columns whose cells are dates, or text that has not the shape of one.
     """
 
     path: Path
     texts: set[str]
     codes: set[str]
+    dates: set[str]
 
 
 def as_text(path: Path, folder: Path, sheet: str | None) -> Sheet:
@@ -78,7 +82,7 @@ def as_text(path: Path, folder: Path, sheet: str | None) -> Sheet:
     def those(have: Callable[[list[Any]], bool]) -> set[str]:
         return {name for name, cells in columns if have(cells)}
 
-    return Sheet(made, those(_have_only_text), those(_have_codes))
+    return Sheet(made, those(_have_only_text), those(_have_codes), those(_have_dates))
 
 
 def _have_only_text(cells: list[Any]) -> bool:
@@ -87,6 +91,10 @@ def _have_only_text(cells: list[Any]) -> bool:
 
 def _have_codes(cells: list[Any]) -> bool:
     return any(isinstance(cell, str) and _CODE.fullmatch(cell) for cell in cells)
+
+
+def _have_dates(cells: list[Any]) -> bool:
+    return all(not formats_like(cell) if isinstance(cell, str) else isinstance(cell, dt.date) for cell in cells)
 
 
 def _names(workbook: Any) -> list[str]:
