@@ -3,6 +3,7 @@
 import itertools
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from commands import predicted, run, write_csv
 from conftest import examples
 from hebnb import load
+from hebnb.errors import InputError
 from hebnb.tabular.files import open_table
 from hebnb.tabular.gaps import GAP_WORDS
 from hebnb.tabular.numbers import Notation
@@ -243,3 +245,31 @@ def test_far_down_in_a_file():
         assert table.slice(rows - 1, 1).to_pylist() == [{"a": None, "b": 1.5, "c": "x"}]
         said = table.decisions.told(table.columns)
     assert said == ["Column 'a': 1 gap written as NA.", "Column 'b': numbers with a decimal comma."]
+
+
+COMMA = {"x": "1.234,5"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "known", "decimal", "expected"),
+    [
+        (["1,50", "-", "1.234", "12"], COMMA, None, [1.5, None, 1234, 12]),
+        (["1.50", "2.25"], COMMA, None, [1.5, 2.25]),
+        ([1.234, 12], COMMA, None, [1.234, 12]),
+        ([1.234, "12"], COMMA, None, [1.234, 12]),
+        (["1,50 €", "2,00 €"], {"x": "1.234,5 €"}, None, [1.5, 2]),
+        (["1,50", "2,25"], {"x": None}, ",", [1.5, 2.25]),
+        (["1.234", "2.500"], COMMA, ".", [1.234, 2.5]),
+        ([1.234, 2.5], {"x": None}, ",", [1.234, 2.5]),
+    ],
+)
+def test_numbers_in_the_text_of_a_workbook_are_read_as_a_model_learned_them(cells, known, decimal, expected):
+    """Cells that are numbers have a value, and no notation changes it."""
+    pd.DataFrame({"x": pd.Series(cells, dtype=object)}).to_excel("t.xlsx", index=False)
+    assert read("t.xlsx", numbers=known, decimal=decimal)[0]["x"] == expected
+
+
+def test_text_with_one_number_among_it_has_no_notation_but_the_usual():
+    pd.DataFrame({"x": ["1,50", 1.234]}).to_excel("t.xlsx", index=False)
+    with pytest.raises(InputError, match="'1,50'"):
+        read("t.xlsx", numbers=COMMA)

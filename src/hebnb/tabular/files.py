@@ -21,6 +21,7 @@ from hebnb.tabular.dates import ISO
 from hebnb.tabular.decisions import Decisions
 from hebnb.tabular.encodings import require_encoding
 from hebnb.tabular.guesses import Guesses
+from hebnb.tabular.numbers import Notation
 from hebnb.tabular.readings import TEXT
 from hebnb.tabular.separated import read_separated
 from hebnb.tabular.source import STANDARD, Files, How, Kind, found_files, kind_of_content, kind_of_name, spooled
@@ -121,9 +122,18 @@ def _workbook(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:
     texts = only_text.union(*(own.codes for own in sheets)) - {*files.numbers, *files.dates}
     real = set.intersection(*(own.dates for own in sheets)) - only_text
     dates = {name: ISO if name in real else form for name, form in files.dates.items()}
+    notations = {name: form for name in only_text & set(files.numbers) if (form := _notation(files, name)) is not None}
     how = replace(files.how, encoding=None, delimiter=",", decimal=".", skip_bad_rows=False)
     same = replace(files, paths=[own.path for own in sheets], text=[*files.text, *texts], dates=dates, how=how)
-    return replace(read_separated(same, connection), formats={})
+    return replace(read_separated(replace(same, notations=notations), connection), formats={})
+
+
+def _notation(files: Files, name: str) -> str | None:
+    """How numbers are written in a column of text: as the user says, or else as a model learned."""
+    learned = files.numbers[name]
+    if files.how.decimal is None:
+        return learned
+    return Notation(files.how.decimal, Notation.named(learned).sign if learned else "").name
 
 
 def _arrow(files: Files, connection: duckdb.DuckDBPyConnection) -> TableFile:

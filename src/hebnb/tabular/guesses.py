@@ -72,6 +72,8 @@ class Guesses:
         What stands before a fraction in all columns.
     commas : bool
         Whether decimal commas are likely, because nothing else separates fields by semicolons.
+    notations : dict of str to str
+        Columns of numbers that are tried in a notation of their own before any other.
     """
 
     types: Mapping[str, str | None]
@@ -80,6 +82,7 @@ class Guesses:
     gaps: Sequence[str] = ("",)
     decimal: str | None = None
     commas: bool = False
+    notations: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """The text of a column, NULL where there is a gap, in SQL."""
@@ -135,7 +138,11 @@ class Guesses:
         if name in self.dates:
             return self._dates(kind, self.dates[name], glimpse or self._first(name, table))
         if name in self.numbers:
-            ladder = self._numbers(kind, self.numbers[name], glimpse)
+            own = self.notations.get(name)
+            ladder = [
+                *(_in_notation(Notation.named(own)) if own else []),
+                *self._numbers(kind, self.numbers[name], glimpse),
+            ]
             return [[Reading(kind)], *ladder] if kind == "BOOLEAN" else ladder
         return [*self._guessed(kind, name, table, glimpse), [TEXT]]
 

@@ -72,7 +72,8 @@ def read_separated(files: Files, connection: duckdb.DuckDBPyConnection) -> Table
         guessed = guessed.project("*")  # before version 2, DuckDB knows the types of folders only in a query
         as_text: dict[str, Any] = {"all_varchar": True, "allow_quoted_nulls": False, "hive_types_autocast": False}
         text = connection.read_csv(files.names, **as_text, **common)
-        guesses = Guesses(files.types(guessed), files.dates, files.numbers, gaps, how.decimal, separator == ";")
+        types, commas = files.types(guessed), separator == ";"
+        guesses = Guesses(types, files.dates, files.numbers, gaps, how.decimal, commas, files.notations)
         readings = guesses.tried(text)
     except (duckdb.Error, RuntimeError) as error:
         if is_interrupt(error):

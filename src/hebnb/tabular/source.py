@@ -105,6 +105,8 @@ class Files:
         Columns that are dates, or numbers, for certain, and their format; None if it is not known.
     used : list of str, optional
         Columns whose values matter; the others are read as they stand. By default all matter.
+    notations : dict of str to str
+        Columns of numbers that are text in a workbook, and the notation that is tried before that of its numbers.
     """
 
     source: str
@@ -116,6 +118,7 @@ class Files:
     dates: Mapping[str, str | None] = field(default_factory=dict)
     numbers: Mapping[str, str | None] = field(default_factory=dict)
     used: Sequence[str] | None = None
+    notations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> Any:
