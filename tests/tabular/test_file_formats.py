@@ -1,5 +1,6 @@
 """Workbooks, archives, Arrow files, encodings, delimiters and lines that break."""
 
+import gzip
 import io
 import zipfile
 from pathlib import Path
@@ -243,3 +244,24 @@ def test_excel_and_csv_are_one_table():
     assert [row["proba_p"] for row in predicted("model.skops", "t.xlsx")] == [
         row["proba_p"] for row in predicted("model.skops", "t.csv")
     ]
+
+
+@pytest.mark.parametrize("text", ["x,y\n1,p\n2,q\n", "größe;y\n1;p\n2;q\n", "имя\nа\nб\n"])
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be"])
+def test_utf_16_without_a_mark_is_named(name, encoding, text):
+    data = text.encode(encoding)
+    Path(name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    with pytest.raises(InputError, match=rf"(?s)is not UTF-8.*encoding {encoding}, most likely"):
+        rows(name)
+    assert len(rows(name, encoding=encoding)) == 2
+
+
+def test_utf_16_without_a_mark_from_standard_input():
+    said = run("inspect", "-", stdin="x,y\n1,p\n".encode("utf-16le"), code=1).stderr
+    assert "--encoding utf-16le" in said
+
+
+def test_a_nul_byte_further_down_is_text():
+    Path("t.csv").write_bytes(b"x,y\n1,p\0\n2,q\n")
+    assert [row["y"] for row in rows("t.csv")] == ["p\0", "q"]

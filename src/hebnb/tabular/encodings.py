@@ -15,6 +15,8 @@ from hebnb.foundation.printable import visible
 _PACKING = {".gz": "gzip", ".zst": "zstd"}
 # Bytes, or characters, looked at together.
 CHUNK = 1 << 22
+# The first bytes, from which an encoding is told.
+_LOOKED_AT = 4096
 
 
 def packed_bytes(path: Path) -> Any:
@@ -37,10 +39,12 @@ def require_encoding(encoding: str | None) -> None:
 def as_utf8(path: Path, folder: Path, encoding: str | None) -> Path:
     """The file, or a copy in UTF-8 without a byte-order mark, where DuckDB would stumble over what it is."""
     with packed_bytes(path) as stream:
-        start = stream.read(4)
+        start = stream.read(_LOOKED_AT)
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
-    is_marked = start == codecs.BOM_UTF8 + b'"'  # which it takes for a part of a quoted name
+    if encoding is None:
+        _refuse_utf16(path, start)
+    is_marked = start[:4] == codecs.BOM_UTF8 + b'"'  # which it takes for a part of a quoted name
     if encoding is None and not is_marked:
         return path
     with packed_bytes(path) as stream, place_of_copy(path, folder).open("wb") as copy:
@@ -50,6 +54,19 @@ def as_utf8(path: Path, folder: Path, encoding: str | None) -> Path:
         else:
             _transcode(path, stream, copy, encoding)
         return Path(copy.name)
+
+
+def _refuse_utf16(path: Path, start: bytes) -> None:
+    """Complain of NUL bytes in the first line: UTF-16 has one in every separator and line end."""
+    first, end, others = start.partition(b"\n")
+    line = first + end + others[:1]
+    if b"\0" in line:
+        is_little = line[1::2].count(0) > line[::2].count(0)
+        raise InputError(
+            f"{visible(path.name)!r} is not UTF-8: its first line has NUL bytes, as UTF-16 does.",
+            f"Say what it is: {errors.argument('encoding')} {'utf-16le' if is_little else 'utf-16be'}, most likely, or "
+            f"{'utf-16be' if is_little else 'utf-16le'}.",
+        )
 
 
 def place_of_copy(path: Path, folder: Path) -> Path:
