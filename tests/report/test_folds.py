@@ -64,6 +64,8 @@ def test_report_by_time_and_by_group(drifting, how):
     told = json.loads(done.stdout)
     assert told["methods"]["NB+loo"]["log-loss"] > 0.65  # nothing of the past, and nothing of others, helps
     assert told["methods"]["class shares"]["log-loss"] > 0.65
+    said = {"--time": "has seen earlier rows only", "--group": "nor any row of its group"}[how]
+    assert said in (drifting.parent / "r.html").read_text(encoding="utf-8")
 
 
 def test_report_refuses_unclear_parts(drifting):
@@ -86,9 +88,9 @@ def test_text_that_is_not_in_order_is_no_time(drifting):
     assert "2024-12-31" in refused
     soon = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "soon")
     assert "dates written as year-month-day, but 'soon' is none" in report(soon, "b.csv", code=1).stderr
-    gap = days.dt.strftime("%d.%m.%Y").where(table.index != 7, "none")
+    gap = days.dt.strftime("%d.%m.%Y").where(table.index != 7, "later")
     refused = report(gap, "e.csv", code=1).stderr
-    assert "most of its values are dates written as day.month.year, but 'none' is none" in refused
+    assert "most of its values are dates written as day.month.year, but 'later' is none" in refused
     mixed = days.dt.strftime("%Y-%m-%d").where(table.index != 7, "2023-01-20T10:00")
     assert "not written the same way" in report(mixed, "c.parquet", code=1).stderr
     assert not (drifting.parent / "r.html").exists()

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import softmax
@@ -68,6 +68,8 @@ class Comparison:
     folds : int
     unknown : int
         Number of rows left out because only their own fold has their class.
+    parted_by : {"chance", "group", "time"}
+        What decides which fold a row is in.
     """
 
     labels: Array
@@ -76,6 +78,7 @@ class Comparison:
     refused: dict[str, str]
     folds: int
     unknown: int
+    parted_by: Literal["chance", "group", "time"]
 
     @property
     def best(self) -> Result:
@@ -183,7 +186,16 @@ def compare(
     ]
     if not any(name in METHODS for name in trials.keys() - refused.keys()):
         raise InputError(next(reason for name, reason in refused.items() if name in METHODS))
-    return Comparison(y[known], classes, results, refused, len(pairs), int((tried & ~known).sum()))
+    parted_by: Literal["chance", "group", "time"] = "chance" if groups is None else "group"
+    return Comparison(
+        y[known],
+        classes,
+        results,
+        refused,
+        len(pairs),
+        int((tried & ~known).sum()),
+        parted_by if times is None else "time",
+    )
 
 
 @dataclass(frozen=True)
