@@ -113,7 +113,8 @@ def test_few_numbers_are_categories(values, n_bins):
     if len(set(values)) <= n_bins:
         assert_array_equal(learned.values, sorted(set(values)))
     else:
-        assert 1 <= len(learned.cut_at) < n_bins
+        # Fewer than n_bins values can have more than a bin's rows, and each of them may need an edge of its own.
+        assert 1 <= len(learned.cut_at) < 2 * n_bins
         assert set(learned.cut_at.tolist()) <= set(values)
 
 

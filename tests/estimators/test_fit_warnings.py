@@ -63,9 +63,10 @@ def test_lazy_tables_are_warned_of_too():
         NaiveBayes().fit(table, "y")
 
 
+@pytest.mark.filterwarnings("error::hebnb.TableWarning")
 def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
     model = NaiveBayes().fit([["a"], ["b"]], [0, 1])
-    with pytest.raises(TableWarning):  # here all warnings are errors
+    with pytest.raises(TableWarning):
         model.fit(pd.DataFrame({"id": IDS}), COIN)
     assert model.classes_.tolist() == [0, 1]
 

@@ -821,7 +821,10 @@ def test_hostile_names_are_inert(open_page, kind):
     assert page.locator("#value-0").input_value() == HOSTILE[0]
     for details in page.locator("#matters details, #crosses details").all():
         details.locator("summary").click()
-    assert page.locator("#crosses svg").count() == (1 if isinstance(model, EvidenceClassifier) else 0)
+    drawn = page.locator("#crosses svg")  # when a cross is opened
+    if isinstance(model, EvidenceClassifier):
+        drawn.first.wait_for()
+    assert drawn.count() == (1 if isinstance(model, EvidenceClassifier) else 0)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     page.click("#random")
     assert page.locator("script").count() == 2

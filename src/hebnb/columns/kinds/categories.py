@@ -129,11 +129,13 @@ class Categories(Kind):
         return column.levels.codes < 0
 
     def shown(self, column: Column, codes: IntArray) -> Array:
-        """The values as they came, also those that were never seen."""
+        """The categories as they were learned, and values that were never seen as they came."""
         at, values = column.levels
         texts = np.empty(len(values) + 1, dtype=object)
         texts[:-1] = [str(value) for value in values.tolist()]
         shown: Array = texts[at]
+        known = np.flatnonzero((codes < self.size) & (at >= 0))
+        shown[known] = np.array([*self.texts, None], dtype=object)[codes[known]]
         return shown
 
     def outlives(self, codes: IntArray) -> BoolArray:
