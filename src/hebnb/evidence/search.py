@@ -18,7 +18,7 @@ from hebnb.evidence.leaving import Units
 from hebnb.evidence.paths import Level, Path, of_column, of_cross
 from hebnb.evidence.pool import FIRST_PRECISION, Pool, learn
 from hebnb.evidence.sampled import SampledRows, depth_of
-from hebnb.foundation.arrays import FloatArray, IntArray, in_threads
+from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.weighting.leave_one_out import row_limit
 from hebnb.weighting.log_linear import Likelihood
 
@@ -202,8 +202,8 @@ def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) 
     """The crosses of an order that are worth a look."""
     telling = sorted(_most_telling(gains)[:_COLUMNS])
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
-    _ = rows.each, rows._nodes  # made once, before threads ask for them
-    return in_threads(lambda own: _cross(rows, stage, own), columns)
+    # Threads would make it slower: arrays are so short that they mostly wait for the interpreter.
+    return [_cross(rows, stage, own) for own in columns]
 
 
 def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, ...]]:
@@ -278,7 +278,7 @@ class Weighed:
             curvature = float(weights @ (proba * said**2).sum(axis=0))
             return without_rounding(np.sign(slope) * slope**2 / (2 * (curvature + FIRST_PRECISION)))
 
-        return in_threads(added, candidates)
+        return [added(candidate) for candidate in candidates]
 
 
 def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -19,7 +18,7 @@ from hebnb.evidence.counts import EvidenceCounts, nodes_of
 from hebnb.evidence.leaving import EachRow, Leaving, NoRow, grouped
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
 from hebnb.evidence.sampled import MOST_CELLS, n_nodes_at, silent
-from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray, in_threads
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup
 from hebnb.scores.tables import FamilyTable
@@ -98,9 +97,7 @@ class EvidenceModel:
     def paths(self, codes: Sequence[IntArray], leaving: Leaving) -> list[Path]:
         """What all tables say of rows at every level."""
         known: dict[int, Path] = {}
-        for some in self.by_order():
-            in_threads(partial(self.path, codes=codes, leaving=leaving, known=known), some)
-        return [known[t] for t in range(len(self.levels))]
+        return [self.path(t, codes, leaving, known) for t in range(len(self.levels))]
 
     def _cells(self, t: int, codes: Sequence[IntArray]) -> list[Cells]:
         return [(level.of(codes), level.count) for level in self.levels[t]]
@@ -165,15 +162,9 @@ class EvidenceModel:
         """A table for every column, and one for every cross."""
         leaving = NoRow(self.counts.class_count)
         tables: list[tuple[EvidenceTable, Path]] = []
-        for some in self.by_order():
-            tables += in_threads(partial(self._table, leaving=leaving, before=tables), some)
+        for t in range(len(self.levels)):
+            tables.append(self._table(t, leaving, tables))
         return tuple(table for table, _ in tables)
-
-    def by_order(self) -> list[range]:
-        """The tables by how many columns they are of: those of an order need nothing but those before."""
-        orders = [len(levels[0].columns) for levels in self.levels]
-        starts = [t for t, order in enumerate(orders) if t == 0 or order != orders[t - 1]]
-        return [range(*ends) for ends in pairwise([*starts, len(orders)])]
 
     def _table(
         self, t: int, leaving: Leaving, before: Sequence[tuple[EvidenceTable, Path]]
