@@ -129,6 +129,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("error::hebnb.TableWarning")
 @pytest.mark.parametrize("refused", REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_a_fit_that_fails_leaves_all_as_it_was(model, refused):
