@@ -12,7 +12,7 @@ from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.leaving import Folds
 from hebnb.evidence.pool import left_out_loss, mean_loss
 from hebnb.evidence.sampled import SampledRows
-from hebnb.evidence.search import Weighed, likelihood_of, searched, some_rows
+from hebnb.evidence.search import Heard, Weighed, likelihood_of, searched, some_rows
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.foundation.arrays import one_blas_thread
 from hebnb.weighting.leave_one_out import row_limit
@@ -48,9 +48,10 @@ def expected_loss(rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, r
     place = some_rows(len(here), row_limit(n_components, rows.n_classes))
     in_folds = rows.of_rows(here)
     leaving = Folds(fold[here], in_folds.labels, in_folds.weights, n_folds, rows.class_count)
-    said = EvidenceModel(counts).paths(in_folds.codes, leaving)
+    every = np.arange(len(here))
+    said = [Heard(every, path) for path in EvidenceModel(counts).paths(in_folds.codes, leaving)]
     by_fold = likelihood_of(in_folds, weighed.components, said, place, leaving.log_prior(place))
     some = here[place]
-    one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_paths, some, rows.each.log_prior(some))
+    one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_heard, some, rows.log_prior[:, some])
     seen = left_out_loss(weighed.likelihood, fold[weighed.rows], weighed.pool, by_fold, fold[some])
     return seen + mean_loss(weighed.likelihood, weighed.pool) - mean_loss(one_by_one, weighed.pool)

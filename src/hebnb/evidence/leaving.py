@@ -238,17 +238,34 @@ def grouped(key: IntArray, space: int) -> tuple[IntArray, IntArray, IntArray]:
     >>> grouped(np.array([5, 2, 5]), 6)
     (array([1, 0, 1]), array([1, 2]), array([2, 5]))
     """
+    if (key[1:] > key[:-1]).all():  # as where rows that are alike have been put together before
+        every = np.arange(len(key))
+        return every, every, key
     if space > 8 * len(key) + 1024:
-        distinct, first, of_row = np.unique(key, return_index=True, return_inverse=True)
-        return of_row.reshape(-1), first, distinct
-    place = np.zeros(space, dtype=np.intp)
-    place[key] = 1
-    distinct = np.flatnonzero(place)
+        return _grouped_by_order(key, space)
+    seen = np.zeros(space, dtype=bool)
+    seen[key] = True
+    distinct = np.flatnonzero(seen)
+    place = np.empty(space, dtype=np.intp)
     place[distinct] = np.arange(len(distinct))
     of_row = place.take(key)
     first = np.empty(len(distinct), dtype=np.intp)
     first[of_row] = np.arange(len(key))
     return of_row, first, distinct
+
+
+def _grouped_by_order(key: IntArray, space: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The same by sorting, sixteen bits at a time: NumPy sorts so few by counting, several times as fast as others."""
+    order = np.argsort(key.astype(np.uint16), kind="stable")
+    for bits in range(16, int(space - 1).bit_length(), 16):
+        order = order[np.argsort((key >> bits).astype(np.uint16)[order], kind="stable")]
+    ordered = key[order]
+    is_new = np.ones(len(key), dtype=bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    of_row = np.empty(len(key), dtype=np.intp)
+    of_row[order] = np.cumsum(is_new) - 1
+    begins = np.flatnonzero(is_new)
+    return of_row, order[begins], ordered[begins]
 
 
 def _without_dust(left: FloatArray) -> FloatArray:

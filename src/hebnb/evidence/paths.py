@@ -23,8 +23,10 @@ from hebnb.smoothing.posterior import posterior_mean
 
 # The cell of every row, and the counts of the cells, of shape (C, cells + 1), with zeros at the end.
 Cells: TypeAlias = tuple[IntArray, FloatArray]
-# The strength of a level, given its number, units, and what they are shrunk towards.
-Strength: TypeAlias = Callable[[int, Units, FloatArray], float]
+# The strength of a level, or of every unit, given its number, units, and what they are shrunk towards.
+Strength: TypeAlias = Callable[[int, Units, FloatArray], float | FloatArray]
+# What the parts of a cross say together, given the number of a level and some rows, of shape (C, rows).
+Said: TypeAlias = Callable[[int, IntArray], FloatArray]
 
 # Counts that differ by less than this share are those of the same rows.
 _SAME = 1e-9
@@ -57,6 +59,17 @@ class Level:
     evidence: FloatArray
     prior_share: FloatArray
 
+    def part(self, rows: slice, units: slice) -> Level:
+        """What they say of some neighbouring rows, which are all that some neighbouring units have."""
+        return Level(
+            self.of_row[rows] - units.start,
+            self.first[units] - rows.start,
+            self.total[units],
+            self.probability[:, units],
+            self.evidence[:, units],
+            self.prior_share[units],
+        )
+
 
 Path: TypeAlias = Sequence[Level]
 
@@ -64,6 +77,16 @@ Path: TypeAlias = Sequence[Level]
 def given(strengths: Sequence[float]) -> Strength:
     """Strengths that are known."""
     return lambda level, units, prior: strengths[level]
+
+
+def together(parts: Sequence[tuple[Path, float]]) -> Said:
+    """What parts say together, each with a weight, of the rows that they were asked about."""
+
+    def said(number: int, rows: IntArray) -> FloatArray:
+        levels = [(path[min(number, len(path) - 1)], weight) for path, weight in parts]
+        return np.sum([weight * own.evidence.take(own.of_row[rows], axis=1) for own, weight in levels], axis=0)
+
+    return said
 
 
 def of_column(
@@ -103,22 +126,23 @@ def of_cross(
     leaving: Leaving,
     cells: Sequence[Cells],
     strength: Strength,
-    parts: Sequence[tuple[Path, float]],
+    said: Said,
     mute: BoolArray | None,
 ) -> list[Level]:
-    """The evidence of a cross at every level, beyond that of its parts, each with a weight."""
+    """The evidence of a cross at every level, beyond that of its parts.
+
+    Several crosses are one, as long as no cell is that of two of them.
+    """
     path: list[Level] = []
     for number, (cell, count) in enumerate(cells):
         units = leaving.units(cell, count)
         log_parts = leaving.log_prior(units.first)
-        for part, weight in parts:
-            own = part[min(number, len(part) - 1)]
-            log_parts += weight * own.evidence.take(own.of_row[units.first], axis=1)
+        log_parts += said(number, units.first)
         normalise(log_parts)
         if path:
             _, whole, share = _above(path[-1], units)
-            said = path[-1].evidence.take(path[-1].of_row[units.first], axis=1)
-            prior = np.exp(normalise(log_parts + said))
+            so_far = path[-1].evidence.take(path[-1].of_row[units.first], axis=1)
+            prior = np.exp(normalise(log_parts + so_far))
         else:
             prior, whole, share = np.exp(log_parts), leaving.n_rows(units.first), np.ones(len(units.first))
         probability, share = _shrunk(units, prior, strength(number, units, prior), whole, share)
@@ -134,7 +158,7 @@ def _above(level: Level, units: Units) -> tuple[FloatArray, FloatArray, FloatArr
 
 
 def _shrunk(
-    units: Units, prior: FloatArray, strength: float, whole: FloatArray, share: FloatArray
+    units: Units, prior: FloatArray, strength: float | FloatArray, whole: FloatArray, share: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Probabilities, and the share of the prior in them; a cell with all rows of the one above has nothing to add."""
     probability = posterior_mean(units.left, units.total, prior, strength)

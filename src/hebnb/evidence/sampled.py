@@ -10,13 +10,14 @@ import numpy as np
 
 from hebnb.columns.kinds import Kind
 from hebnb.counts.sample import Sample
-from hebnb.evidence.leaving import AlikeRows, EachRow, Leaving, Units, grouped
-from hebnb.evidence.paths import Cells
+from hebnb.evidence.leaving import AlikeRows, grouped
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Rows
 
 # Levels of a cross at most, and cells of one that goes through several levels.
 DEEPEST, MOST_CELLS = 5, 1 << 12
+# Numbers that a cell may have.
+_MOST_KEYS = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,78 +78,95 @@ class SampledRows:
         return None if (self.weights == 1).all() else self.weights
 
     @cached_property
-    def each(self) -> Leaving:
-        """Leaving out every row by itself."""
+    def log_prior(self) -> FloatArray:
+        """The log prior of the classes from all rows but each, of shape (C, S)."""
         if self.once:
-            return AlikeRows(self.labels, self.class_count)
-        return EachRow(Rows.weighing(self.codes, self.labels, self.weights), self.class_count)
+            return AlikeRows(self.labels, self.class_count).log_prior(np.arange(len(self)))
+        return Rows.weighing((), self.labels, self.weights).log_priors(self.class_count)
 
-    def nodes(self, f: int, level: int) -> IntArray:
-        """The node of every row at a level of a column, or at its last."""
-        levels = self.features[f].levels
-        level = min(level, len(levels) - 1)
-        if (f, level) not in self._nodes:
-            self._nodes[f, level] = levels[level][self.codes[f]]
-        return self._nodes[f, level]
+    def nodes_at(self, level: int) -> Nodes:
+        """The nodes of all columns at a level, or at their last."""
+        if level not in self._nodes:
+            own = [kind.levels[min(level, len(kind.levels) - 1)] for kind in self.features]
+            number = np.array([n_nodes_at(kind, level) for kind in self.features])
+            self._nodes[level] = Nodes(np.concatenate(own), np.cumsum([0, *map(len, own[:-1])]), number)
+        return self._nodes[level]
 
     @cached_property
-    def _nodes(self) -> dict[tuple[int, int], IntArray]:
+    def _nodes(self) -> dict[int, Nodes]:
         """Those that were asked for."""
         return {}
 
-    def mute(self, columns: Sequence[int]) -> BoolArray | None:
-        """Rows that the columns say nothing about."""
-        if not self.silence:
-            return None
-        return silent(self.features, self.codes, columns)
-
-    def cells(self, columns: Sequence[int], depth: int) -> list[Cells]:
-        """The cells of some columns, from coarse to fine."""
-        mute = self.mute(columns)
-        return [self._cells(columns, level, mute) for level in range(depth)]
-
-    def alike(self, columns: Sequence[int], depth: int) -> tuple[SampledRows, IntArray, IntArray]:
-        """One row for all that are in the same cell of some columns and of the same class, if each counts once.
-
-        Returns
-        -------
-        rows : SampledRows
-        first : array of int
-            Which row each of them is.
-        of_row : array of int
-            Which of them every row is like.
-        """
-        if not self.once:
-            every = np.arange(len(self))
-            return self, every, every
+    def alike(self, columns: Sequence[int], depth: int) -> Alike:
+        """One row for all that are in the same cell of some columns and of the same class, if each counts once."""
         key, space = self._keys(columns, depth - 1)
-        of_row, first, _ = grouped(key * self.n_classes + self.labels, space * self.n_classes)
-        nothing = np.empty(0, dtype=np.intp)
-        codes = tuple(own[first] if f in columns else nothing for f, own in enumerate(self.codes))
+        if not self.once:
+            distinct, cell = np.unique(key, return_inverse=True)
+            every = np.arange(len(self))
+            return Alike(every, every, self.weights, cell.reshape(-1), len(distinct))
+        of_row, first, distinct = grouped(key * self.n_classes + self.labels, space * self.n_classes)
+        own = distinct // self.n_classes
+        cell = np.cumsum(np.concatenate([[0], np.diff(own) != 0])).astype(np.intp)
         times = np.bincount(of_row, self._counted).astype(float)
-        return replace(self, codes=codes, labels=self.labels[first], weights=times), first, of_row
+        return Alike(of_row, first, times, cell, int(cell[-1]) + 1)
 
     def _keys(self, columns: Sequence[int], level: int) -> tuple[IntArray, int]:
         """The cell of every row as one number, and a number above all of them."""
         key, space = np.zeros(len(self), dtype=np.intp), 1
         for f in columns:
             n_nodes = n_nodes_at(self.features[f], level)
-            key = key * n_nodes + self.nodes(f, level)
+            if space * n_nodes * self.n_classes >= _MOST_KEYS:  # those that occur are no more than rows
+                distinct, at = np.unique(key, return_inverse=True)
+                key, space = at.reshape(-1), len(distinct)
+            key = key * n_nodes + self._node_of_row(f, level)
             space *= n_nodes
         return key, space
 
-    def _cells(self, columns: Sequence[int], level: int, mute: BoolArray | None) -> Cells:
-        key, space = self._keys(columns, level)
-        if space > 4 * len(self) + 1024:
-            distinct, key = np.unique(key, return_inverse=True)
-            space = len(distinct)
-        counted = self._counted if mute is None else self.weights * ~mute
-        count = np.bincount(self.labels * (space + 1) + key, counted, (space + 1) * self.n_classes)
-        return key, count.reshape(self.n_classes, -1).astype(float)
+    def _node_of_row(self, f: int, level: int) -> IntArray:
+        """The node of every row at a level of a column, or at its last."""
+        levels = self.features[f].levels
+        level = min(level, len(levels) - 1)
+        if (f, level) not in self._node_of_rows:
+            self._node_of_rows[f, level] = levels[level][self.codes[f]]
+        return self._node_of_rows[f, level]
 
-    def own(self, units: Units) -> tuple[IntArray, FloatArray]:
-        """The label of every unit of rows left out one by one, and the weight of its rows."""
-        return self.labels[units.first], np.bincount(units.of_row, self._counted).astype(float)
+    @cached_property
+    def _node_of_rows(self) -> dict[tuple[int, int], IntArray]:
+        """Those that were asked for."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The rows of a table's own, each for all sampled rows that are like it.
+
+    Parameters
+    ----------
+    of_row : array of shape (S,)
+        Which of them every sampled row is like.
+    first : array of int
+        One of the sampled rows that each stands for.
+    weights : array of float
+        How many rows each stands for.
+    cell : array of int
+        The cell of each at the finest level.
+    n_cells : int
+    """
+
+    of_row: IntArray
+    first: IntArray
+    weights: FloatArray
+    cell: IntArray
+    n_cells: int
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The nodes of all columns at a level: those of the codes of every column, where these begin, their number."""
+
+    node: IntArray
+    start: IntArray
+    number: IntArray
 
 
 def silent(features: Sequence[Kind], codes: Sequence[IntArray], columns: Sequence[int]) -> BoolArray:

@@ -6,18 +6,20 @@ with what their columns say under these weights; the weights of both; crosses of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from hebnb.evidence import strength
+from hebnb.evidence.batch import Batch
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
 from hebnb.evidence.leaving import Units
-from hebnb.evidence.paths import Level, Path, of_column, of_cross
+from hebnb.evidence.paths import Path, of_column, of_cross
 from hebnb.evidence.pool import FIRST_PRECISION, Pool, learn
-from hebnb.evidence.sampled import SampledRows, depth_of
+from hebnb.evidence.sampled import Alike, SampledRows, depth_of
+from hebnb.evidence.told import Told
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.weighting.leave_one_out import row_limit
 from hebnb.weighting.log_linear import Likelihood
@@ -30,6 +32,8 @@ _BEST = 64
 _FREE = 256
 # Crosses are chosen by what they add to all that is known where there are so many rows for each that is looked at.
 _ROWS_A_CANDIDATE = 5
+# Numbers, classes times own rows, of crosses that are looked at together.
+_TOGETHER = 1 << 15
 # Digits of a gain that decide between crosses.
 _DIGITS = 9
 # By how many standard errors a level of a column's tree has to pay.
@@ -37,21 +41,34 @@ _ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
+class Heard:
+    """What a table says of rows, each left out.
+
+    Parameters
+    ----------
+    of_row : array of shape (S,)
+        Which of its own rows, of which one stands for all that are alike, every row is like.
+    path : Path
+        What it says of its own rows at every level.
+    """
+
+    of_row: IntArray
+    path: Path
+
+    def evidence(self, rows: IntArray) -> FloatArray:
+        """What it says of some rows at the finest level, of shape (C, rows)."""
+        level = self.path[-1]
+        return level.evidence.take(level.of_row[self.of_row[rows]], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """A cross that was looked at, and what it says of rows that are alike: the first of them, and which each row is."""
+    """A cross that was looked at, what it says of rows, and what that gains, in nats and in its standard errors."""
 
     cross: Cross
-    path: Path
+    heard: Heard
     gain: float
     errors: float
-    first: IntArray
-    of_row: IntArray
-
-    def of_all_rows(self) -> Candidate:
-        """With what it says of all rows."""
-        path = [replace(level, of_row=level.of_row[self.of_row], first=self.first[level.first]) for level in self.path]
-        every = np.arange(len(self.of_row))
-        return replace(self, path=path, first=every, of_row=every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +80,7 @@ class Stage:
 
     columns: tuple[ColumnStrengths, ...]
     singles: FloatArray
-    paths: tuple[Path, ...]
+    heard: tuple[Heard, ...]
     orders: tuple[tuple[Candidate, ...], ...]
     weights: FloatArray
     offsets: FloatArray
@@ -74,23 +91,23 @@ class Stage:
         return [candidate for order in self.orders for candidate in order]
 
     @property
-    def all_paths(self) -> list[Path]:
+    def all_heard(self) -> list[Heard]:
         """What columns and crosses say of left-out rows."""
-        return [*self.paths, *(candidate.path for candidate in self.crosses)]
+        return [*self.heard, *(candidate.heard for candidate in self.crosses)]
 
 
 def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choice, Weighed]:
     """What the rows decide, and how their weights were learned; what new rows will see is not known yet."""
-    singles = [column_path(rows, f) for f in range(len(rows.features))]
-    gains, errors = np.array([gain_of(rows, path[-1]) for _, path in singles]).reshape(-1, 2).T
+    singles = [column_heard(rows, f) for f in range(len(rows.features))]
+    gains, errors = (np.array([getattr(own, name) for own in singles]) for name in ("gain", "errors"))
     # Of few columns all have a say, as their weights tell real ones from others; of many, too many would be lucky.
     luck = _luck(len(singles) / _COLUMNS) if len(singles) > _COLUMNS else -np.inf
-    singles = [_silenced(rows, *own) if errors[f] <= luck else own for f, own in enumerate(singles)]
-    columns, paths = tuple(own for own, _ in singles), tuple(path for _, path in singles)
+    singles = [_silenced(rows, own) if own.errors <= luck else own for own in singles]
+    columns, heard = tuple(own.strengths for own in singles), tuple(own.heard for own in singles)
     weighed = _weighed(
-        rows, Stage(columns, _singles(gains), paths, (), np.ones(len(paths)), np.zeros(rows.n_classes)), None
+        rows, Stage(columns, _singles(gains), heard, (), np.ones(len(heard)), np.zeros(rows.n_classes)), None
     )
-    for order in range(2, min(max_order, len(paths)) + 1):
+    for order in range(2, min(max_order, len(heard)) + 1):
         room = min(-(-max_crosses // (max_order - 1)), max_crosses - len(weighed.stage.crosses))
         kept = _kept(rows, weighed, _candidates(rows, weighed.stage, gains, order), room) if room else ()
         if kept:
@@ -102,68 +119,127 @@ def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choic
     return choice, weighed
 
 
-def column_path(rows: SampledRows, f: int) -> tuple[ColumnStrengths, list[Level]]:
+@dataclass(frozen=True, eq=False)
+class Single:
+    """A column: its strengths, what it says of rows, and what that gains, in nats and in its standard errors."""
+
+    strengths: ColumnStrengths
+    heard: Heard
+    gain: float
+    errors: float
+
+
+def column_heard(rows: SampledRows, f: int) -> Single:
     """The strengths of a column and what it says of left-out rows."""
     kind, found = rows.features[f], {}
-    cells = rows.cells([f], len(kind.levels))
+    own = rows.alike([f], len(kind.levels))
+    batch = Batch(rows, np.array([[f]]), len(kind.levels), [own])
+    cells = batch.cells()
     buckets, top = None, None
     if not kind.is_ordered:
         buckets, top = strength.of_categories(cells[0][1], rows.class_count)
 
     def learned(level: int, units: Units, prior: FloatArray) -> float:
-        found[level] = (
-            top if level == 0 and top is not None else strength.of_rows(units, *rows.own(units), prior, _ERRORS)
-        )
+        is_known = level == 0 and top is not None
+        found[level] = top if is_known else float(strength.of_rows(units, *batch.own(units)[:2], prior, _ERRORS)[0])
         return found[level]
 
-    path = of_column(rows.each, cells, learned, buckets, rows.mute([f]))
-    return ColumnStrengths(tuple(found.values()), buckets), path
+    path = of_column(batch.leaving, cells, learned, buckets, batch.mute)
+    (gain,), (errors,) = batch.gains(path[-1])
+    return Single(ColumnStrengths(tuple(found.values()), buckets), Heard(own.of_row, path), float(gain), float(errors))
 
 
-def _cross(rows: SampledRows, stage: Stage, columns: tuple[int, ...]) -> Candidate:
-    """The strengths of a cross, what it says of left-out rows, and how much that helps."""
-    parts = _parts(stage, columns)
-    weights = [float(stage.weights[t]) for t, _ in parts]
-    found: list[float] = []
-    depth = depth_of(rows.features, columns)
-    some, first, of_row = rows.alike(columns, depth)
+def _crosses(rows: SampledRows, stage: Stage, every: Sequence[tuple[int, ...]]) -> list[Candidate]:
+    """Crosses of as many columns each: their strengths, what they say of left-out rows, and how much that helps."""
+    told = Told([heard.path for heard in stage.all_heard], rows.n_classes)
+    found: dict[tuple[int, ...], Candidate] = {}
+    for batch in _batches(rows, every):
+        found |= {candidate.cross.columns: candidate for candidate in _looked_at(batch, stage, told)}
+    return [found[columns] for columns in every]
 
-    def learned(level: int, units: Units, prior: FloatArray) -> float:
-        found.append(strength.of_rows(units, *some.own(units), prior, 0.0))
-        return found[-1]
 
-    said = [
-        ([replace(level, of_row=level.of_row[first]) for level in path[:depth]], weight)
-        for (_, path), weight in zip(parts, weights, strict=True)
+def _batches(rows: SampledRows, every: Sequence[tuple[int, ...]]) -> Iterator[Batch]:
+    """Crosses to be looked at together: of as many levels, and with own rows that fit the cache."""
+    by_depth: dict[int, list[tuple[int, ...]]] = {}
+    for columns in every:
+        by_depth.setdefault(depth_of(rows.features, columns), []).append(columns)
+    for depth, some in by_depth.items():
+        waiting: list[tuple[tuple[int, ...], Alike]] = []
+        for columns in some:
+            waiting.append((columns, rows.alike(columns, depth)))
+            if sum(len(own.first) for _, own in waiting) * rows.n_classes >= _TOGETHER or columns is some[-1]:
+                yield Batch(rows, np.array([own for own, _ in waiting]), depth, [own for _, own in waiting])
+                waiting = []
+
+
+def _looked_at(batch: Batch, stage: Stage, told: Told) -> list[Candidate]:
+    """The crosses of a batch."""
+    every = [tuple(columns) for columns in batch.columns.tolist()]
+    parts = [_parts(stage, columns) for columns in every]
+    weights = [tuple(float(stage.weights[t]) for t in own) for own in parts]
+    found: list[FloatArray] = []
+
+    def learned(level: int, units: Units, prior: FloatArray) -> FloatArray:
+        labels, times, table = batch.own(units)
+        found.append(strength.of_rows(units, labels, times, prior, 0.0, table, len(batch)))
+        return found[-1][table]
+
+    said = told.said(_places(batch, stage, told, parts, weights))
+    path = of_cross(batch.leaving, batch.cells(), learned, said, batch.mute)
+    gains, errors = (numbers.tolist() for numbers in batch.gains(path[-1]))
+    strengths = np.transpose(found).tolist()
+    return [
+        Candidate(
+            Cross(every[n], tuple(strengths[n]), parts[n], weights[n], gains[n]),
+            Heard(batch.alike[n].of_row, own),
+            gains[n],
+            errors[n],
+        )
+        for n, own in enumerate(batch.parted(path))
     ]
-    path = of_cross(some.each, some.cells(columns, depth), learned, said, some.mute(columns))
-    gain, errors = gain_of(some, path[-1])
-    cross = Cross(columns, tuple(found), tuple(t for t, _ in parts), tuple(weights), gain)
-    return Candidate(cross, path, gain, errors, first, of_row)
 
 
-def _parts(stage: Stage, columns: tuple[int, ...]) -> list[tuple[int, Path]]:
+def _places(
+    batch: Batch, stage: Stage, told: Told, parts: Sequence[tuple[int, ...]], weights: Sequence[tuple[float, ...]]
+) -> list[tuple[IntArray, FloatArray]]:
+    """For the first part of every cross, and so on: where its own rows are among what was told, and its weight."""
+    heard, places = stage.all_heard, []
+    for number in range(max(map(len, parts))):
+        at, weight = [], []
+        for own, part, of_part in zip(batch.alike, parts, weights, strict=True):
+            if number < len(part):
+                at.append(heard[part[number]].of_row[own.first] + told.start[part[number]])
+            else:
+                at.append(np.full(len(own.first), told.nothing))
+            weight.append(of_part[number] if number < len(part) else 0.0)
+        places.append((np.concatenate(at), np.array(weight)[batch.table]))
+    return places
+
+
+def _parts(stage: Stage, columns: tuple[int, ...]) -> tuple[int, ...]:
     """The tables about some of the columns, by number."""
-    parts: list[tuple[int, Path]] = [(f, stage.paths[f]) for f in columns]
-    for number, candidate in enumerate(stage.crosses, len(stage.paths)):
-        if set(candidate.cross.columns) < set(columns):
-            parts.append((number, candidate.path))
-    return parts
+    crosses = enumerate(stage.crosses, len(stage.heard))
+    return *columns, *(number for number, own in crosses if set(own.cross.columns) < set(columns))
 
 
-def _silenced(rows: SampledRows, own: ColumnStrengths, path: Path) -> tuple[ColumnStrengths, list[Level]]:
+def _silenced(rows: SampledRows, single: Single) -> Single:
     """A column that says nothing beyond what is known without it."""
-    said = [
+    log_prior = rows.log_prior
+    own, of_row = single.strengths, single.heard.of_row
+    first = np.empty(len(single.heard.path[0].of_row), dtype=np.intp)
+    first[of_row] = np.arange(len(of_row))
+    path = [
         replace(
             level,
-            probability=np.exp(rows.each.log_prior(level.first)),
+            probability=np.exp(log_prior[:, first[level.first]]),
             evidence=np.zeros_like(level.evidence),
             prior_share=np.ones_like(level.prior_share),
         )
-        for level in path
+        for level in single.heard.path
     ]
     buckets = None if own.buckets is None else strength.SILENT
-    return ColumnStrengths((strength.SILENT,) * len(path), buckets), said
+    strengths = ColumnStrengths((strength.SILENT,) * len(path), buckets)
+    return replace(single, strengths=strengths, heard=Heard(of_row, path))
 
 
 def _luck(number: float) -> float:
@@ -176,16 +252,8 @@ def _luck(number: float) -> float:
 
 def column_gains(rows: SampledRows, f: int) -> FloatArray:
     """How much more likely each left-out row is with a column than without any, in nats."""
-    _, path = column_path(rows, f)
-    return path[-1].evidence[rows.labels, path[-1].of_row]
-
-
-def gain_of(rows: SampledRows, level: Level) -> tuple[float, float]:
-    """How much more likely the labels become, in nats, and how many of its standard errors that is."""
-    labels, weights = rows.labels[level.first], np.bincount(level.of_row, rows.weights)
-    own = level.evidence[labels, np.arange(len(labels))]
-    gain = float(weights @ own)
-    return gain, gain / max(float(np.sqrt(weights @ own**2)), 1e-12)
+    every = np.arange(len(rows))
+    return column_heard(rows, f).heard.evidence(every)[rows.labels, every]
 
 
 def without_rounding(gain: float) -> float:
@@ -202,8 +270,7 @@ def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) 
     """The crosses of an order that are worth a look."""
     telling = sorted(_most_telling(gains)[:_COLUMNS])
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
-    # Threads would make it slower: arrays are so short that they mostly wait for the interpreter.
-    return [_cross(rows, stage, own) for own in columns]
+    return _crosses(rows, stage, columns)
 
 
 def _extended(stage: Stage, telling: list[int], order: int) -> list[tuple[int, ...]]:
@@ -234,7 +301,7 @@ def _kept(rows: SampledRows, weighed: Weighed, candidates: list[Candidate], most
         added = weighed.added_by(rows, found)
         found = [found[n] for n in sorted(range(len(found)), key=lambda n: (-added[n], found[n].cross.columns))[:most]]
     best = sorted(found, key=lambda candidate: (-without_rounding(candidate.gain), candidate.cross.columns))[:most]
-    return tuple(candidate.of_all_rows() for candidate in best)
+    return tuple(best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +337,7 @@ class Weighed:
         every = np.arange(len(labels))
 
         def added(candidate: Candidate) -> float:
-            level = candidate.path[-1]
-            said = level.evidence.take(level.of_row[candidate.of_row[self.rows]], axis=1)
+            said = candidate.heard.evidence(self.rows)
             expected = (proba * said).sum(axis=0)
             slope = float(weights @ (said[labels, every] - expected))
             said -= expected
@@ -285,7 +351,7 @@ def _weighed(rows: SampledRows, stage: Stage, before: Pool | None) -> Weighed:
     """A stage with the weights of its tables, sought from those of the stage before, whose components come first."""
     components, group = _components(stage)
     some = some_rows(len(rows), row_limit(len(components), rows.n_classes))
-    likelihood = likelihood_of(rows, components, stage.all_paths, some, rows.each.log_prior(some))
+    likelihood = likelihood_of(rows, components, stage.all_heard, some, rows.log_prior[:, some])
     start = np.zeros(len(components) + rows.n_classes)
     start[: len(stage.singles)] = 1.0
     if before is not None:
@@ -304,13 +370,13 @@ def some_rows(n_rows: int, limit: int) -> IntArray:
 
 
 def likelihood_of(
-    rows: SampledRows, components: FloatArray, paths: Sequence[Path], some: IntArray, log_prior: FloatArray
+    rows: SampledRows, components: FloatArray, heard: Sequence[Heard], some: IntArray, log_prior: FloatArray
 ) -> Likelihood:
     """The likelihood of the labels of some rows, given what all tables say of them."""
     scores = np.zeros((len(components), rows.n_classes - 1, len(some)))
-    for path, column in zip(paths, components.T, strict=True):
-        level = path[-1]
-        said = (level.evidence[1:] - level.evidence[0]).take(level.of_row[some], axis=1)
+    for own, column in zip(heard, components.T, strict=True):
+        level = own.path[-1]
+        said = (level.evidence[1:] - level.evidence[0]).take(level.of_row[own.of_row[some]], axis=1)
         for place in np.flatnonzero(column).tolist():
             scores[place] += said
     return Likelihood.weighing(scores, log_prior[1:] - log_prior[0], rows.labels[some], rows.weights[some])
@@ -330,7 +396,7 @@ def _components(stage: Stage) -> tuple[FloatArray, IntArray]:
 
     Every column, the best crosses of every order, and for every column the sum of all its crosses of that order.
     """
-    n_columns = len(stage.paths)
+    n_columns = len(stage.heard)
     n_tables = n_columns + len(stage.crosses)
     tables = np.eye(n_tables)
     single = np.pad(stage.singles, ((0, 0), (0, n_tables - n_columns)))

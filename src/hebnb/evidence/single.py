@@ -10,7 +10,7 @@ from hebnb.counts.single import Counts
 from hebnb.evidence.choice import Choice, ColumnStrengths
 from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.sampled import SampledRows
-from hebnb.evidence.search import column_path, gain_of
+from hebnb.evidence.search import column_heard
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.foundation.arrays import FloatArray
 from hebnb.smoothing.posterior import class_log_prior
@@ -97,5 +97,5 @@ def _strengths(counts: Counts, f: int) -> tuple[ColumnStrengths, float]:
     value, class_ = (own.astype(np.intp) for own in cells.coords)
     # Rows of one category and class are alike, so one stands for all of them.
     rows = SampledRows((kind,), (value,), class_, cells.data, n_classes, silence=False, once=True)
-    own, path = column_path(rows, 0)
-    return own, gain_of(rows, path[-1])[0]
+    single = column_heard(rows, 0)
+    return single.strengths, single.gain

@@ -8,10 +8,12 @@ likelihood of the rows, each as the others see it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from hebnb.evidence.leaving import Units, bucket, by_bucket
-from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.smoothing.posterior import class_log_prior, posterior_mean
 from hebnb.smoothing.strength import CountLikelihood, Terms, maximize
 
@@ -49,8 +51,16 @@ def _type_two(count: FloatArray, mean: FloatArray, strongest: float) -> float:
     return float(maximize(CountLikelihood(cells, totals), (WEAKEST, strongest))[0])
 
 
-def of_rows(units: Units, labels: IntArray, weights: FloatArray, prior: FloatArray, errors: float) -> float:
-    """The strength under which left-out rows are most likely.
+def of_rows(
+    units: Units,
+    labels: IntArray,
+    weights: FloatArray,
+    prior: FloatArray,
+    errors: float,
+    table: IntArray | None = None,
+    n_tables: int = 1,
+) -> FloatArray:
+    """The strength under which left-out rows are most likely, of every table.
 
     Parameters
     ----------
@@ -63,41 +73,73 @@ def of_rows(units: Units, labels: IntArray, weights: FloatArray, prior: FloatArr
     errors : float
         By how many standard errors the rows have to be more likely than under the prior alone; else the level says
         nothing.
+    table : array of shape (U,), optional
+        Which table each unit is of; by default there is one.
+    n_tables : int, default=1
     """
     at = np.flatnonzero(units.total > 0)
     own = labels[at], at
-    n, total, q, weight = units.left[own], units.total[at], prior[own], weights[at]
-    if not len(n):
-        return SILENT
-    log_k = _most_likely(n, total, q, weight)
-    strength = float(np.exp(log_k))
+    cells = _Cells(
+        units.left[own],
+        units.total[at],
+        prior[own],
+        weights[at],
+        np.zeros(len(at), dtype=np.intp) if table is None else table[at],
+        n_tables,
+    )
+    found = np.exp(_most_likely(cells))
+    found[np.bincount(cells.table, minlength=n_tables) == 0] = SILENT
     if errors:
-        gain = np.log(posterior_mean(n, total, q, strength) / q)
-        if weight @ gain <= errors * np.sqrt(weight @ gain**2):
-            return SILENT
-    return strength
+        gain = np.log(posterior_mean(cells.n, cells.total, cells.q, found[cells.table]) / cells.q)
+        found[cells.summed(gain) <= errors * np.sqrt(cells.summed(gain**2))] = SILENT
+    return found
 
 
-def _most_likely(n: FloatArray, total: FloatArray, q: FloatArray, weight: FloatArray) -> float:
-    """The log k of greatest Σ weight · log (n + k q)/(total + k).
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Cells of tables with rows of a class: how many of their class and of all are left, and its prior."""
+
+    n: FloatArray
+    total: FloatArray
+    q: FloatArray
+    weight: FloatArray
+    table: IntArray
+    n_tables: int
+
+    def summed(self, numbers: FloatArray) -> FloatArray:
+        """The sum over the rows of every table."""
+        return np.bincount(self.table, self.weight * numbers, self.n_tables).astype(float)
+
+    def of(self, tables: BoolArray) -> _Cells:
+        """Those of some tables."""
+        at = np.flatnonzero(tables[self.table])
+        return _Cells(self.n[at], self.total[at], self.q[at], self.weight[at], self.table[at], self.n_tables)
+
+
+def _most_likely(cells: _Cells) -> FloatArray:
+    """The log k of greatest Σ weight · log (n + k q)/(total + k) of every table.
 
     The best of a few is where Newton's method begins, which stays between its neighbours.
     """
-    k = np.exp(_TRIED)[:, np.newaxis]
-    best = int(np.argmax((np.log(n + k * q) - np.log(total + k)) @ weight))
-    low, high = _TRIED[max(best - 1, 0)], _TRIED[min(best + 1, len(_TRIED) - 1)]
-    at = float(_TRIED[best])
+    tried = [cells.summed(np.log((cells.n + k * cells.q) / (cells.total + k))) for k in np.exp(_TRIED)]
+    best = np.argmax(tried, axis=0)
+    low, high = _TRIED[np.maximum(best - 1, 0)], _TRIED[np.minimum(best + 1, len(_TRIED) - 1)]
+    at = _TRIED[best]
+    seeking = np.ones(len(at), dtype=bool)
     for _ in range(_MOST_STEPS):
-        share, of_total = np.exp(at) * q, np.exp(at)
-        share, of_total = share / (n + share), of_total / (total + of_total)
-        slope = float(weight @ (share - of_total))
-        curvature = float(weight @ (share * (1 - share) - of_total * (1 - of_total)))
-        newton = at - slope / curvature if curvature < 0 else np.inf
-        if abs(newton - at) <= _SMALL_STEP:
+        k = np.exp(at)[cells.table]
+        share, of_total = k * cells.q, k / (cells.total + k)
+        share /= cells.n + share
+        slope = cells.summed(share - of_total)
+        curvature = cells.summed(share * (1 - share) - of_total * (1 - of_total))
+        concave = curvature < 0
+        newton = np.where(concave, at - slope / np.where(concave, curvature, 1.0), np.inf)
+        seeking &= np.abs(newton - at) > _SMALL_STEP
+        low, high = np.where(slope > 0, at, low), np.where(slope > 0, high, at)
+        there = np.where((low < newton) & (newton < high), newton, (low + high) / 2)
+        seeking &= np.abs(there - at) > _SMALL_STEP  # else it is at an end of the range
+        at = np.where(seeking, there, at)
+        if not seeking.any():
             break
-        low, high = (at, high) if slope > 0 else (low, at)
-        there = newton if low < newton < high else (low + high) / 2
-        if abs(there - at) <= _SMALL_STEP:  # at an end of the range
-            break
-        at = there
+        cells = cells.of(seeking)
     return at

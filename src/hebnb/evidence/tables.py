@@ -16,7 +16,7 @@ from hebnb.counts.single import dense
 from hebnb.evidence.choice import Cross
 from hebnb.evidence.counts import EvidenceCounts, nodes_of
 from hebnb.evidence.leaving import EachRow, Leaving, NoRow, grouped
-from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross
+from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross, together
 from hebnb.evidence.sampled import MOST_CELLS, n_nodes_at, silent
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
@@ -91,7 +91,7 @@ class EvidenceModel:
                     for part, weight in zip(cross.parts, cross.part_weights, strict=True)
                 ]
                 mute = self._mute(cross.columns, codes)
-                known[t] = of_cross(leaving, cells, given(cross.strengths), parts, mute)
+                known[t] = of_cross(leaving, cells, given(cross.strengths), together(parts), mute)
         return known[t]
 
     def paths(self, codes: Sequence[IntArray], leaving: Leaving) -> list[Path]:

@@ -1,0 +1,144 @@
+"""Tables of sampled rows that are looked at together: their own rows, and the cells these are in.
+
+Rows that are alike, in the same cells and of the same class, are one row of a table's own that stands for all of them.
+The own rows of several tables stand one after the other, so that one pass of NumPy serves all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hebnb.evidence.leaving import AlikeRows, EachRow, Leaving, Units
+from hebnb.evidence.paths import Cells, Level
+from hebnb.evidence.sampled import Alike, SampledRows
+from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
+from hebnb.scores.left_out import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Tables of as many columns and levels.
+
+    Parameters
+    ----------
+    rows : SampledRows
+    columns : array of shape (tables, columns)
+    depth : int
+        How many levels they have.
+    alike : list of Alike
+        The own rows of every table.
+    """
+
+    rows: SampledRows
+    columns: IntArray
+    depth: int
+    alike: Sequence[Alike]
+
+    def __len__(self) -> int:
+        return len(self.alike)
+
+    @cached_property
+    def start(self) -> IntArray:
+        """Where the own rows of every table begin, and where the last end."""
+        return np.cumsum([0, *(len(own.first) for own in self.alike)])
+
+    @cached_property
+    def table(self) -> IntArray:
+        """The table of every own row."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def row(self) -> IntArray:
+        """One of the sampled rows that every own row stands for."""
+        return np.concatenate([own.first for own in self.alike])
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """Of every own row."""
+        return self.rows.labels[self.row]
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """How many rows every own row stands for."""
+        return np.concatenate([own.weights for own in self.alike])
+
+    @cached_property
+    def leaving(self) -> Leaving:
+        """Leaving out every row by itself."""
+        if self.rows.once:
+            return AlikeRows(self.labels, self.rows.class_count)
+        return EachRow(Rows.weighing((), self.labels, self.weights), self.rows.class_count)
+
+    @cached_property
+    def mute(self) -> BoolArray | None:
+        """Own rows that their table says nothing about."""
+        if not self.rows.silence:
+            return None
+        sizes = np.array([kind.size for kind in self.rows.features])
+        any_of: BoolArray = np.any([code == sizes[f][self.table] for code, f in self._codes], axis=0)
+        return any_of
+
+    def cells(self) -> list[Cells]:
+        """The cells of own rows, from coarse to fine."""
+        coarse = [self._coarse(level) for level in range(self.depth - 1)]
+        n_cells = [own.n_cells for own in self.alike]
+        finest = np.concatenate([own.cell for own in self.alike]) + self._before(n_cells)
+        return [self._counted(*cells) for cells in (*coarse, (finest, sum(n_cells)))]
+
+    def _coarse(self, level: int) -> tuple[IntArray, int]:
+        """The cell of every own row at a level, and how many there are."""
+        nodes = self.rows.nodes_at(level)
+        key, space = np.zeros(len(self.row), dtype=np.intp), np.ones(len(self), dtype=np.intp)
+        for code, f in self._codes:
+            key = key * nodes.number[f][self.table] + nodes.node.take(nodes.start[f][self.table] + code)
+            space *= nodes.number[f]
+        return key + self._before(space), int(space.sum())
+
+    def _before(self, numbers: Sequence[int] | IntArray) -> IntArray:
+        """The sum of the numbers of the tables before that of every own row."""
+        return (np.cumsum(numbers) - numbers)[self.table]
+
+    @cached_property
+    def _codes(self) -> list[tuple[IntArray, IntArray]]:
+        """For the first column of the tables, and so on: the code of every own row, and which column that is."""
+        return [
+            (np.concatenate([self.rows.codes[f][own.first] for f, own in zip(column, self.alike, strict=True)]), column)
+            for column in self.columns.T
+        ]
+
+    def _counted(self, cell: IntArray, n_cells: int) -> Cells:
+        """Cells, of which there are so many, with their counts."""
+        n_classes = self.rows.n_classes
+        weights = self.weights if self.mute is None else self.weights * ~self.mute
+        count = np.bincount(self.labels * (n_cells + 1) + cell, weights, (n_cells + 1) * n_classes)
+        return cell, count.reshape(n_classes, -1).astype(float)
+
+    def own(self, units: Units) -> tuple[IntArray, FloatArray, IntArray]:
+        """Of every unit: its label, how many rows it stands for, and its table."""
+        weights = np.bincount(units.of_row, self.weights).astype(float)
+        return self.labels[units.first], weights, self.table[units.first]
+
+    def gains(self, level: Level) -> tuple[FloatArray, FloatArray]:
+        """How much more likely the labels become with every table, in nats, and how many standard errors that is."""
+        told = level.evidence[self.labels[level.first], np.arange(len(level.first))]
+        weights, table = np.bincount(level.of_row, self.weights), self.table[level.first]
+        gain = np.bincount(table, weights * told, len(self)).astype(float)
+        squares = np.bincount(table, weights * told**2, len(self)).astype(float)
+        return gain, gain / np.maximum(np.sqrt(squares), 1e-12)
+
+    def parted(self, path: Sequence[Level]) -> list[list[Level]]:
+        """What each table says at every level; the units of a table are neighbours."""
+        every = np.arange(len(self) + 1)
+        limits = [np.searchsorted(self.table[level.first], every).tolist() for level in path]
+        start = self.start.tolist()
+        return [
+            [
+                level.part(slice(start[n], start[n + 1]), slice(*own[n : n + 2]))
+                for level, own in zip(path, limits, strict=True)
+            ]
+            for n in range(len(self))
+        ]
