@@ -106,7 +106,7 @@ def test_rows_that_were_not_counted_are_left_out_of_nothing(case, seed):
 def test_a_fold_is_left_out_of_all_that_was_counted(case):
     cell, labels, weights, fold, (n_cells, n_classes) = case
     count = counted(cell, labels, weights, n_cells, n_classes)
-    leaving = Folds(fold, labels, weights, 3, np.bincount(labels, weights, n_classes))
+    leaving = Folds.of(fold, labels, weights, 3, np.bincount(labels, weights, n_classes))
     left, others, log_prior, n_rows = by_row(leaving, cell, count)
     for row in range(len(cell)):
         kept = fold != fold[row]
@@ -127,8 +127,8 @@ def test_some_folds_are_left_out_of_the_rows_of_all(case):
         return
     count = counted(cell, labels, weights, n_cells, n_classes)
     class_count = np.bincount(labels, weights, n_classes)
-    whole = by_row(Folds(fold, labels, weights, 3, class_count), cell, count)
-    some = by_row(Folds(fold[here], labels[here], weights[here], 2, class_count), cell[here], count)
+    whole = by_row(Folds.of(fold, labels, weights, 3, class_count), cell, count)
+    some = by_row(Folds.of(fold[here], labels[here], weights[here], 2, class_count), cell[here], count)
     for ours, theirs in zip(some, whole, strict=True):
         assert_allclose(ours, theirs[..., here], atol=1e-9)
 

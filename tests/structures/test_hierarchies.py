@@ -18,6 +18,7 @@ from hebnb import EvidenceClassifier, InputError, ParameterError, load, save
 from hebnb.columns.table import read
 from hebnb.counts.encoded import EncodedRows
 from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.making import tables
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.export.sql.dialect import DIALECTS
@@ -164,7 +165,7 @@ def test_left_out_rows_are_as_the_others_see_them(parameters):
         rows = EncodedRows(scores.counts.vocabulary, scores.counts.classes, [own[rest] for own in codes], y[rest])
         counts = EvidenceCounts.of_rows(rows, choice)
         joint = class_log_prior(counts.class_count) + scores.combination.offsets
-        for own, weight in zip(EvidenceModel(counts).tables(), scores.combination.table_weights, strict=True):
+        for own, weight in zip(tables(EvidenceModel(counts)), scores.combination.table_weights, strict=True):
             joint = joint + weight * own.scores([code[[row]] for code in codes])[0]
         assert_allclose(found[row], softmax(joint), atol=1e-10)
 

@@ -18,6 +18,7 @@ from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts
 from hebnb.counts.single import Counts
 from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.making import tables as evidence_tables
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.scores.build import family_tables, levels
@@ -206,7 +207,7 @@ def test_left_out_rows_are_seen_as_by_a_model_without_them(case):
     def tables_of(rows):
         if isinstance(scores.counts, EvidenceCounts):
             counts = EvidenceCounts.of_rows(rows, scores.counts.choice)
-            return counts, EvidenceModel(counts).tables()
+            return counts, evidence_tables(EvidenceModel(counts))
         cells = [FamilyCells.of_rows(f, own, rows) for f, own in enumerate(parents) if own]
         counts = FamilyCounts.of_families(Counts.of(rows), parents, cells)
         return counts, family_tables(counts, counts, parents, scores.rule, levels(scores.tables))

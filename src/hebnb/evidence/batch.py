@@ -6,7 +6,7 @@ The own rows of several tables stand one after the other, so that one pass of Nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,38 +18,77 @@ from hebnb.evidence.sampled import Alike, SampledRows
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Rows
 
+# Numbers, classes times own rows, of tables that are looked at together.
+_TOGETHER = 1 << 15
+
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Tables of as many columns and levels.
+class OwnRows:
+    """The own rows of some tables, one table after the other.
 
     Parameters
     ----------
+    sizes : list of int
+        How many each table has.
+    """
+
+    sizes: Sequence[int]
+
+    @cached_property
+    def start(self) -> IntArray:
+        """Where those of every table begin, and where the last end."""
+        return np.cumsum([0, *self.sizes])
+
+    @cached_property
+    def table(self) -> IntArray:
+        """The table of every own row."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def parted(self, path: Sequence[Level]) -> list[list[Level]]:
+        """What each table says at every level; the units of a table are neighbours."""
+        every = np.arange(len(self.sizes) + 1)
+        limits = [np.searchsorted(self.table[level.first], every).tolist() for level in path]
+        start = self.start.tolist()
+        return [
+            [
+                level.part(slice(start[n], start[n + 1]), slice(*own[n : n + 2]))
+                for level, own in zip(path, limits, strict=True)
+            ]
+            for n in range(len(self.sizes))
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Tables of as many columns and levels, of rows that are left out one by one.
+
+    Parameters
+    ----------
+    alike : list of Alike
+        The own rows of every table.
     rows : SampledRows
     columns : array of shape (tables, columns)
     depth : int
         How many levels they have.
-    alike : list of Alike
-        The own rows of every table.
     """
 
+    alike: Sequence[Alike]
     rows: SampledRows
     columns: IntArray
     depth: int
-    alike: Sequence[Alike]
 
     def __len__(self) -> int:
         return len(self.alike)
 
     @cached_property
-    def start(self) -> IntArray:
-        """Where the own rows of every table begin, and where the last end."""
-        return np.cumsum([0, *(len(own.first) for own in self.alike)])
+    def own_rows(self) -> OwnRows:
+        """One table after the other."""
+        return OwnRows([len(own.first) for own in self.alike])
 
-    @cached_property
+    @property
     def table(self) -> IntArray:
         """The table of every own row."""
-        return np.repeat(np.arange(len(self)), np.diff(self.start))
+        return self.own_rows.table
 
     @cached_property
     def row(self) -> IntArray:
@@ -79,34 +118,23 @@ class Batch:
         if not self.rows.silence:
             return None
         sizes = np.array([kind.size for kind in self.rows.features])
-        any_of: BoolArray = np.any([code == sizes[f][self.table] for code, f in self._codes], axis=0)
+        pairs = zip(self._codes, self.columns.T, strict=True)
+        any_of: BoolArray = np.any([code == sizes[f][self.table] for code, f in pairs], axis=0)
         return any_of
 
     def cells(self) -> list[Cells]:
         """The cells of own rows, from coarse to fine."""
-        coarse = [self._coarse(level) for level in range(self.depth - 1)]
-        n_cells = [own.n_cells for own in self.alike]
-        finest = np.concatenate([own.cell for own in self.alike]) + self._before(n_cells)
-        return [self._counted(*cells) for cells in (*coarse, (finest, sum(n_cells)))]
-
-    def _coarse(self, level: int) -> tuple[IntArray, int]:
-        """The cell of every own row at a level, and how many there are."""
-        nodes = self.rows.nodes_at(level)
-        key, space = np.zeros(len(self.row), dtype=np.intp), np.ones(len(self), dtype=np.intp)
-        for code, f in self._codes:
-            key = key * nodes.number[f][self.table] + nodes.node.take(nodes.start[f][self.table] + code)
-            space *= nodes.number[f]
-        return key + self._before(space), int(space.sum())
-
-    def _before(self, numbers: Sequence[int] | IntArray) -> IntArray:
-        """The sum of the numbers of the tables before that of every own row."""
-        return (np.cumsum(numbers) - numbers)[self.table]
+        levels = range(self.depth - 1)
+        coarse = [self.rows.nodes_at(level).cells(self.columns, self._codes, self.table) for level in levels]
+        n_cells = np.array([own.n_cells for own in self.alike])
+        finest = np.concatenate([own.cell for own in self.alike]) + (np.cumsum(n_cells) - n_cells)[self.table]
+        return [self._counted(*cells) for cells in (*coarse, (finest, int(n_cells.sum())))]
 
     @cached_property
-    def _codes(self) -> list[tuple[IntArray, IntArray]]:
-        """For the first column of the tables, and so on: the code of every own row, and which column that is."""
+    def _codes(self) -> list[IntArray]:
+        """For the first column of the tables, and so on: the code of every own row."""
         return [
-            (np.concatenate([self.rows.codes[f][own.first] for f, own in zip(column, self.alike, strict=True)]), column)
+            np.concatenate([self.rows.codes[f][own.first] for f, own in zip(column, self.alike, strict=True)])
             for column in self.columns.T
         ]
 
@@ -117,7 +145,7 @@ class Batch:
         count = np.bincount(self.labels * (n_cells + 1) + cell, weights, (n_cells + 1) * n_classes)
         return cell, count.reshape(n_classes, -1).astype(float)
 
-    def own(self, units: Units) -> tuple[IntArray, FloatArray, IntArray]:
+    def of_units(self, units: Units) -> tuple[IntArray, FloatArray, IntArray]:
         """Of every unit: its label, how many rows it stands for, and its table."""
         weights = np.bincount(units.of_row, self.weights).astype(float)
         return self.labels[units.first], weights, self.table[units.first]
@@ -130,15 +158,18 @@ class Batch:
         squares = np.bincount(table, weights * told**2, len(self)).astype(float)
         return gain, gain / np.maximum(np.sqrt(squares), 1e-12)
 
-    def parted(self, path: Sequence[Level]) -> list[list[Level]]:
-        """What each table says at every level; the units of a table are neighbours."""
-        every = np.arange(len(self) + 1)
-        limits = [np.searchsorted(self.table[level.first], every).tolist() for level in path]
-        start = self.start.tolist()
-        return [
-            [
-                level.part(slice(start[n], start[n + 1]), slice(*own[n : n + 2]))
-                for level, own in zip(path, limits, strict=True)
-            ]
-            for n in range(len(self))
-        ]
+
+def batches(rows: SampledRows, depth: int, tables: Iterable[tuple[tuple[int, ...], Alike]]) -> Iterator[Batch]:
+    """Tables, given by their columns and own rows, in batches that fit the cache."""
+    waiting: list[tuple[tuple[int, ...], Alike]] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(len(own.first) for _, own in waiting) * rows.n_classes >= _TOGETHER:
+            yield _batch(rows, depth, waiting)
+            waiting = []
+    if waiting:
+        yield _batch(rows, depth, waiting)
+
+
+def _batch(rows: SampledRows, depth: int, tables: Sequence[tuple[tuple[int, ...], Alike]]) -> Batch:
+    return Batch([own for _, own in tables], rows, np.array([columns for columns, _ in tables]), depth)

@@ -8,12 +8,12 @@ import numpy as np
 
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
+from hebnb.evidence.choice import Choice
 from hebnb.evidence.counts import EvidenceCounts
-from hebnb.evidence.leaving import Folds
+from hebnb.evidence.folded import FoldRows
 from hebnb.evidence.pool import left_out_loss, mean_loss
 from hebnb.evidence.sampled import SampledRows
-from hebnb.evidence.search import Heard, Weighed, likelihood_of, searched, some_rows
-from hebnb.evidence.tables import EvidenceModel
+from hebnb.evidence.search import Weighed, likelihood_of, searched, some_rows
 from hebnb.foundation.arrays import one_blas_thread
 from hebnb.weighting.leave_one_out import row_limit
 
@@ -29,11 +29,11 @@ def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.
         weights = None if (sample.weights == 1).all() else sample.weights
         encoded = EncodedRows(sample.vocabulary, sample.classes, sample.codes, sample.labels, weights)
         counts = EvidenceCounts.of_rows(encoded, choice)
-        loss = expected_loss(rows, weighed, counts, random)
+        loss = expected_loss(rows, weighed, choice, random)
     return replace(counts, choice=replace(choice, log_loss=loss))
 
 
-def expected_loss(rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, random: np.random.RandomState) -> float:
+def expected_loss(rows: SampledRows, weighed: Weighed, choice: Choice, random: np.random.RandomState) -> float:
     """What new rows will see: rows of a fold, as tables and weights from the other folds see them.
 
     Of many rows that is compared, on some folds, with what they are said to see when they are left out one by one, and
@@ -43,15 +43,14 @@ def expected_loss(rows: SampledRows, weighed: Weighed, counts: EvidenceCounts, r
     fold = np.empty(len(rows), dtype=np.intp)
     fold[order] = np.arange(len(rows)) % _FOLDS
     n_folds = int(np.clip(np.ceil(_FOLDS * _ROWS_IN_FOLDS / len(rows)), 2, _FOLDS))
-    here = np.flatnonzero(fold < n_folds)
-    n_components = len(weighed.components)
-    place = some_rows(len(here), row_limit(n_components, rows.n_classes))
-    in_folds = rows.of_rows(here)
-    leaving = Folds(fold[here], in_folds.labels, in_folds.weights, n_folds, rows.class_count)
-    every = np.arange(len(here))
-    said = [Heard(every, path) for path in EvidenceModel(counts).paths(in_folds.codes, leaving)]
-    by_fold = likelihood_of(in_folds, weighed.components, said, place, leaving.log_prior(place))
-    some = here[place]
-    one_by_one = likelihood_of(rows, weighed.components, weighed.stage.all_heard, some, rows.log_prior[:, some])
+    asked = FoldRows.of(rows, fold, n_folds)
+    place = some_rows(len(asked.here), row_limit(len(weighed.components), rows.n_classes))
+    heard = weighed.stage.all_heard
+    by_folds = asked.heard(choice, [own.alike for own in heard])
+    by_fold = likelihood_of(
+        rows.of_rows(asked.here), weighed.components, by_folds, place, asked.leaving.log_prior(place)
+    )
+    some = asked.here[place]
+    one_by_one = likelihood_of(rows, weighed.components, heard, some, rows.log_prior[:, some])
     seen = left_out_loss(weighed.likelihood, fold[weighed.rows], weighed.pool, by_fold, fold[some])
     return seen + mean_loss(weighed.likelihood, weighed.pool) - mean_loss(one_by_one, weighed.pool)

@@ -183,22 +183,34 @@ class AlikeRows:
 class Folds:
     """Rows of a fold are left out together, so what is said of a row does not depend on its label.
 
-    The rows are those of some folds; ``class_count`` is that of all rows.
+    The rows are those of some folds, and may be there several times, once for every table; ``left`` is what the other
+    folds have of every class, of shape (C, folds).
     """
 
     fold: IntArray
     labels: IntArray
     weights: FloatArray
-    n_folds: int
-    class_count: FloatArray
+    left: FloatArray
+
+    @classmethod
+    def of(cls, fold: IntArray, labels: IntArray, weights: FloatArray, n_folds: int, class_count: FloatArray) -> Folds:
+        """Rows that are there once, of some folds; ``class_count`` is that of all rows."""
+        key = labels * n_folds + fold
+        own = np.bincount(key, weights, n_folds * len(class_count)).reshape(len(class_count), -1)
+        return cls(fold, labels, weights, _without_dust(class_count[:, np.newaxis] - own))
+
+    @property
+    def n_folds(self) -> int:
+        """How many there are."""
+        return int(self.left.shape[1])
 
     def log_prior(self, rows: IntArray) -> FloatArray:
         """From the other folds."""
-        return class_log_prior(self._left).take(self.fold[rows], axis=1)
+        return class_log_prior(self.left).take(self.fold[rows], axis=1)
 
     def n_rows(self, rows: IntArray) -> FloatArray:
         """Those of the other folds."""
-        left: FloatArray = self._left.sum(axis=0)
+        left: FloatArray = self.left.sum(axis=0)
         return left[self.fold[rows]]
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
@@ -217,16 +229,10 @@ class Folds:
         of_fold = np.stack(counted, axis=1)[:, self.fold[units.first], bucket(units.total)]
         return np.maximum(of_fold - units.left, 0.0)
 
-    @cached_property
-    def _left(self) -> FloatArray:
-        """What the other folds have of every class, of shape (C, folds)."""
-        own = self._counted(self.fold, self.n_folds, slice(None))
-        return _without_dust(self.class_count[:, np.newaxis] - own)
-
     def _counted(self, place: IntArray, n_places: int, rows: IntArray | slice) -> FloatArray:
         """The weight of every class at every place, of shape (C, places)."""
         key = self.labels[rows] * n_places + place[rows]
-        n_classes = len(self.class_count)
+        n_classes = len(self.left)
         return np.bincount(key, self.weights[rows], n_places * n_classes).reshape(n_classes, -1).astype(float)
 
 

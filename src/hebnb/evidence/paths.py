@@ -84,7 +84,9 @@ def together(parts: Sequence[tuple[Path, float]]) -> Said:
 
     def said(number: int, rows: IntArray) -> FloatArray:
         levels = [(path[min(number, len(path) - 1)], weight) for path, weight in parts]
-        return np.sum([weight * own.evidence.take(own.of_row[rows], axis=1) for own, weight in levels], axis=0)
+        weighed = [weight * own.evidence.take(own.of_row[rows], axis=1) for own, weight in levels]
+        total: FloatArray = np.sum(weighed, axis=0)
+        return total
 
     return said
 

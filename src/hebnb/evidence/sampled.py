@@ -87,9 +87,7 @@ class SampledRows:
     def nodes_at(self, level: int) -> Nodes:
         """The nodes of all columns at a level, or at their last."""
         if level not in self._nodes:
-            own = [kind.levels[min(level, len(kind.levels) - 1)] for kind in self.features]
-            number = np.array([n_nodes_at(kind, level) for kind in self.features])
-            self._nodes[level] = Nodes(np.concatenate(own), np.cumsum([0, *map(len, own[:-1])]), number)
+            self._nodes[level] = Nodes.of(self.features, level)
         return self._nodes[level]
 
     @cached_property
@@ -167,6 +165,30 @@ class Nodes:
     node: IntArray
     start: IntArray
     number: IntArray
+
+    @classmethod
+    def of(cls, features: Sequence[Kind], level: int) -> Nodes:
+        """At a level of crosses."""
+        own = [kind.levels[min(level, len(kind.levels) - 1)] for kind in features]
+        number = np.array([n_nodes_at(kind, level) for kind in features])
+        return cls(np.concatenate(own), np.cumsum([0, *map(len, own[:-1])]), number)
+
+    def cells(self, columns: IntArray, codes: Sequence[IntArray], table: IntArray) -> tuple[IntArray, int]:
+        """The cell of every own row of some tables, no two of which have one in common, and how many there are.
+
+        Parameters
+        ----------
+        columns : array of shape (tables, columns)
+        codes : list of arrays
+            For the first column of the tables, and so on: the code of every own row.
+        table : array
+            The table of every own row.
+        """
+        key, space = np.zeros(len(table), dtype=np.intp), np.ones(len(columns), dtype=np.intp)
+        for code, f in zip(codes, columns.T, strict=True):
+            key = key * self.number[f][table] + self.node.take(self.start[f][table] + code)
+            space *= self.number[f]
+        return key + (np.cumsum(space) - space)[table], int(space.sum())
 
 
 def silent(features: Sequence[Kind], codes: Sequence[IntArray], columns: Sequence[int]) -> BoolArray:

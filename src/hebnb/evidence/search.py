@@ -6,19 +6,20 @@ with what their columns say under these weights; the weights of both; crosses of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from hebnb.evidence import strength
-from hebnb.evidence.batch import Batch
+from hebnb.evidence.batch import Batch, batches
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
+from hebnb.evidence.heard import Heard, said_of
 from hebnb.evidence.leaving import Units
-from hebnb.evidence.paths import Path, of_column, of_cross
+from hebnb.evidence.paths import of_column, of_cross
 from hebnb.evidence.pool import FIRST_PRECISION, Pool, learn
-from hebnb.evidence.sampled import Alike, SampledRows, depth_of
+from hebnb.evidence.sampled import SampledRows, depth_of
 from hebnb.evidence.told import Told
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.weighting.leave_one_out import row_limit
@@ -32,33 +33,10 @@ _BEST = 64
 _FREE = 256
 # Crosses are chosen by what they add to all that is known where there are so many rows for each that is looked at.
 _ROWS_A_CANDIDATE = 5
-# Numbers, classes times own rows, of crosses that are looked at together.
-_TOGETHER = 1 << 15
 # Digits of a gain that decide between crosses.
 _DIGITS = 9
 # By how many standard errors a level of a column's tree has to pay.
 _ERRORS = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Heard:
-    """What a table says of rows, each left out.
-
-    Parameters
-    ----------
-    of_row : array of shape (S,)
-        Which of its own rows, of which one stands for all that are alike, every row is like.
-    path : Path
-        What it says of its own rows at every level.
-    """
-
-    of_row: IntArray
-    path: Path
-
-    def evidence(self, rows: IntArray) -> FloatArray:
-        """What it says of some rows at the finest level, of shape (C, rows)."""
-        level = self.path[-1]
-        return level.evidence.take(level.of_row[self.of_row[rows]], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +77,7 @@ class Stage:
 def searched(rows: SampledRows, max_crosses: int, max_order: int) -> tuple[Choice, Weighed]:
     """What the rows decide, and how their weights were learned; what new rows will see is not known yet."""
     singles = [column_heard(rows, f) for f in range(len(rows.features))]
-    gains, errors = (np.array([getattr(own, name) for own in singles]) for name in ("gain", "errors"))
+    gains = np.array([own.gain for own in singles])
     # Of few columns all have a say, as their weights tell real ones from others; of many, too many would be lucky.
     luck = _luck(len(singles) / _COLUMNS) if len(singles) > _COLUMNS else -np.inf
     singles = [_silenced(rows, own) if own.errors <= luck else own for own in singles]
@@ -133,105 +111,83 @@ def column_heard(rows: SampledRows, f: int) -> Single:
     """The strengths of a column and what it says of left-out rows."""
     kind, found = rows.features[f], {}
     own = rows.alike([f], len(kind.levels))
-    batch = Batch(rows, np.array([[f]]), len(kind.levels), [own])
+    batch = Batch([own], rows, np.array([[f]]), len(kind.levels))
     cells = batch.cells()
     buckets, top = None, None
     if not kind.is_ordered:
         buckets, top = strength.of_categories(cells[0][1], rows.class_count)
 
     def learned(level: int, units: Units, prior: FloatArray) -> float:
-        is_known = level == 0 and top is not None
-        found[level] = top if is_known else float(strength.of_rows(units, *batch.own(units)[:2], prior, _ERRORS)[0])
+        if level == 0 and top is not None:
+            found[level] = top
+        else:
+            labels, times, _ = batch.of_units(units)
+            found[level] = float(strength.of_rows(units, labels, times, prior, errors=_ERRORS)[0])
         return found[level]
 
     path = of_column(batch.leaving, cells, learned, buckets, batch.mute)
     (gain,), (errors,) = batch.gains(path[-1])
-    return Single(ColumnStrengths(tuple(found.values()), buckets), Heard(own.of_row, path), float(gain), float(errors))
+    return Single(ColumnStrengths(tuple(found.values()), buckets), Heard(own, path), float(gain), float(errors))
 
 
 def _crosses(rows: SampledRows, stage: Stage, every: Sequence[tuple[int, ...]]) -> list[Candidate]:
     """Crosses of as many columns each: their strengths, what they say of left-out rows, and how much that helps."""
     told = Told([heard.path for heard in stage.all_heard], rows.n_classes)
     found: dict[tuple[int, ...], Candidate] = {}
-    for batch in _batches(rows, every):
-        found |= {candidate.cross.columns: candidate for candidate in _looked_at(batch, stage, told)}
+    for depth, some in _by_depth(rows, every).items():
+        for batch in batches(rows, depth, ((columns, rows.alike(columns, depth)) for columns in some)):
+            found |= {candidate.cross.columns: candidate for candidate in _looked_at(batch, stage, told)}
     return [found[columns] for columns in every]
 
 
-def _batches(rows: SampledRows, every: Sequence[tuple[int, ...]]) -> Iterator[Batch]:
-    """Crosses to be looked at together: of as many levels, and with own rows that fit the cache."""
-    by_depth: dict[int, list[tuple[int, ...]]] = {}
+def _by_depth(rows: SampledRows, every: Sequence[tuple[int, ...]]) -> dict[int, list[tuple[int, ...]]]:
+    """Crosses by the number of their levels."""
+    found: dict[int, list[tuple[int, ...]]] = {}
     for columns in every:
-        by_depth.setdefault(depth_of(rows.features, columns), []).append(columns)
-    for depth, some in by_depth.items():
-        waiting: list[tuple[tuple[int, ...], Alike]] = []
-        for columns in some:
-            waiting.append((columns, rows.alike(columns, depth)))
-            if sum(len(own.first) for _, own in waiting) * rows.n_classes >= _TOGETHER or columns is some[-1]:
-                yield Batch(rows, np.array([own for own, _ in waiting]), depth, [own for _, own in waiting])
-                waiting = []
+        found.setdefault(depth_of(rows.features, columns), []).append(columns)
+    return found
 
 
 def _looked_at(batch: Batch, stage: Stage, told: Told) -> list[Candidate]:
     """The crosses of a batch."""
-    every = [tuple(columns) for columns in batch.columns.tolist()]
-    parts = [_parts(stage, columns) for columns in every]
-    weights = [tuple(float(stage.weights[t]) for t in own) for own in parts]
+    crosses = [_unlearned(stage, tuple(columns)) for columns in batch.columns.tolist()]
     found: list[FloatArray] = []
 
     def learned(level: int, units: Units, prior: FloatArray) -> FloatArray:
-        labels, times, table = batch.own(units)
-        found.append(strength.of_rows(units, labels, times, prior, 0.0, table, len(batch)))
+        labels, times, table = batch.of_units(units)
+        found.append(strength.of_rows(units, labels, times, prior, errors=0.0, table=table, n_tables=len(batch)))
         return found[-1][table]
 
-    said = told.said(_places(batch, stage, told, parts, weights))
+    said = said_of(batch.alike, stage.all_heard, told, crosses)
     path = of_cross(batch.leaving, batch.cells(), learned, said, batch.mute)
     gains, errors = (numbers.tolist() for numbers in batch.gains(path[-1]))
     strengths = np.transpose(found).tolist()
     return [
         Candidate(
-            Cross(every[n], tuple(strengths[n]), parts[n], weights[n], gains[n]),
-            Heard(batch.alike[n].of_row, own),
+            replace(crosses[n], strengths=tuple(strengths[n]), gain=gains[n]),
+            Heard(batch.alike[n], own),
             gains[n],
             errors[n],
         )
-        for n, own in enumerate(batch.parted(path))
+        for n, own in enumerate(batch.own_rows.parted(path))
     ]
 
 
-def _places(
-    batch: Batch, stage: Stage, told: Told, parts: Sequence[tuple[int, ...]], weights: Sequence[tuple[float, ...]]
-) -> list[tuple[IntArray, FloatArray]]:
-    """For the first part of every cross, and so on: where its own rows are among what was told, and its weight."""
-    heard, places = stage.all_heard, []
-    for number in range(max(map(len, parts))):
-        at, weight = [], []
-        for own, part, of_part in zip(batch.alike, parts, weights, strict=True):
-            if number < len(part):
-                at.append(heard[part[number]].of_row[own.first] + told.start[part[number]])
-            else:
-                at.append(np.full(len(own.first), told.nothing))
-            weight.append(of_part[number] if number < len(part) else 0.0)
-        places.append((np.concatenate(at), np.array(weight)[batch.table]))
-    return places
-
-
-def _parts(stage: Stage, columns: tuple[int, ...]) -> tuple[int, ...]:
-    """The tables about some of the columns, by number."""
+def _unlearned(stage: Stage, columns: tuple[int, ...]) -> Cross:
+    """A cross with the tables about some of its columns, and nothing learned yet."""
     crosses = enumerate(stage.crosses, len(stage.heard))
-    return *columns, *(number for number, own in crosses if set(own.cross.columns) < set(columns))
+    parts = *columns, *(number for number, own in crosses if set(own.cross.columns) < set(columns))
+    return Cross(columns, (), parts, tuple(stage.weights[[*parts]].tolist()), 0.0)
 
 
 def _silenced(rows: SampledRows, single: Single) -> Single:
     """A column that says nothing beyond what is known without it."""
     log_prior = rows.log_prior
-    own, of_row = single.strengths, single.heard.of_row
-    first = np.empty(len(single.heard.path[0].of_row), dtype=np.intp)
-    first[of_row] = np.arange(len(of_row))
+    own, alike = single.strengths, single.heard.alike
     path = [
         replace(
             level,
-            probability=np.exp(log_prior[:, first[level.first]]),
+            probability=np.exp(log_prior[:, alike.first[level.first]]),
             evidence=np.zeros_like(level.evidence),
             prior_share=np.ones_like(level.prior_share),
         )
@@ -239,7 +195,7 @@ def _silenced(rows: SampledRows, single: Single) -> Single:
     ]
     buckets = None if own.buckets is None else strength.SILENT
     strengths = ColumnStrengths((strength.SILENT,) * len(path), buckets)
-    return replace(single, strengths=strengths, heard=Heard(of_row, path))
+    return replace(single, strengths=strengths, heard=Heard(alike, path))
 
 
 def _luck(number: float) -> float:
@@ -376,7 +332,7 @@ def likelihood_of(
     scores = np.zeros((len(components), rows.n_classes - 1, len(some)))
     for own, column in zip(heard, components.T, strict=True):
         level = own.path[-1]
-        said = (level.evidence[1:] - level.evidence[0]).take(level.of_row[own.of_row[some]], axis=1)
+        said = (level.evidence[1:] - level.evidence[0]).take(level.of_row[own.alike.of_row[some]], axis=1)
         for place in np.flatnonzero(column).tolist():
             scores[place] += said
     return Likelihood.weighing(scores, log_prior[1:] - log_prior[0], rows.labels[some], rows.weights[some])

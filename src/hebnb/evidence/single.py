@@ -9,6 +9,7 @@ from scipy.special import softmax
 from hebnb.counts.single import Counts
 from hebnb.evidence.choice import Choice, ColumnStrengths
 from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.making import tables
 from hebnb.evidence.sampled import SampledRows
 from hebnb.evidence.search import column_heard
 from hebnb.evidence.tables import EvidenceModel
@@ -83,7 +84,7 @@ def class_rates(counts: Counts, f: int) -> FloatArray:
     )
     own, gain = _strengths(only, 0)
     choice = Choice((own,), (), np.ones(1), np.zeros(counts.classes.size), np.nan, np.array([gain]), 1.0)
-    (table,) = EvidenceModel(EvidenceCounts.with_cells(only, choice, ())).tables()
+    (table,) = tables(EvidenceModel(EvidenceCounts.with_cells(only, choice, ())))
     rates: FloatArray = softmax(class_log_prior(counts.class_count) + table.numbers[:-1], axis=1)
     return rates
 

@@ -56,6 +56,7 @@ def of_rows(
     labels: IntArray,
     weights: FloatArray,
     prior: FloatArray,
+    *,
     errors: float,
     table: IntArray | None = None,
     n_tables: int = 1,
@@ -124,7 +125,7 @@ def _most_likely(cells: _Cells) -> FloatArray:
     tried = [cells.summed(np.log((cells.n + k * cells.q) / (cells.total + k))) for k in np.exp(_TRIED)]
     best = np.argmax(tried, axis=0)
     low, high = _TRIED[np.maximum(best - 1, 0)], _TRIED[np.minimum(best + 1, len(_TRIED) - 1)]
-    at = _TRIED[best]
+    at: FloatArray = _TRIED[best]
     seeking = np.ones(len(at), dtype=bool)
     for _ in range(_MOST_STEPS):
         k = np.exp(at)[cells.table]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -15,13 +15,20 @@ from hebnb.counts.index import KeyIndex
 from hebnb.counts.single import dense
 from hebnb.evidence.choice import Cross
 from hebnb.evidence.counts import EvidenceCounts, nodes_of
-from hebnb.evidence.leaving import EachRow, Leaving, NoRow, grouped
+from hebnb.evidence.leaving import EachRow, Leaving, grouped
 from hebnb.evidence.paths import Cells, Path, given, of_column, of_cross, together
-from hebnb.evidence.sampled import MOST_CELLS, n_nodes_at, silent
+from hebnb.evidence.sampled import n_nodes_at, silent
 from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import DenseLookup, Lookup
 from hebnb.scores.tables import FamilyTable
+
+
+def added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
+    """Counts of shape (cells, C), added up by place, of shape (C, size)."""
+    return (
+        np.stack([np.bincount(place, own, size) for own in count.T]) if len(count) else np.zeros((count.shape[1], size))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +83,11 @@ class EvidenceModel:
         """Whether a silent code says nothing, as where gaps are ignored."""
         return self.counts.vocabulary.missing == "ignore"
 
+    def columns_of(self, t: int) -> tuple[int, ...]:
+        """The columns of a table."""
+        n_columns = len(self.features)
+        return (t,) if t < n_columns else self.counts.choice.crosses[t - n_columns].columns
+
     def path(self, t: int, codes: Sequence[IntArray], leaving: Leaving, known: dict[int, Path]) -> Path:
         """What a table says of rows at every level; ``known`` are the paths of tables that were asked before."""
         if t not in known:
@@ -93,11 +105,6 @@ class EvidenceModel:
                 mute = self._mute(cross.columns, codes)
                 known[t] = of_cross(leaving, cells, given(cross.strengths), together(parts), mute)
         return known[t]
-
-    def paths(self, codes: Sequence[IntArray], leaving: Leaving) -> list[Path]:
-        """What all tables say of rows at every level."""
-        known: dict[int, Path] = {}
-        return [self.path(t, codes, leaving, known) for t in range(len(self.levels))]
 
     def _cells(self, t: int, codes: Sequence[IntArray]) -> list[Cells]:
         return [(level.of(codes), level.count) for level in self.levels[t]]
@@ -122,7 +129,7 @@ class EvidenceModel:
         levels = []
         kind = self.features[f]
         for nodes, n_nodes in zip(kind.levels, kind.n_nodes, strict=True):
-            own = _added_up(nodes, count, n_nodes + 1)
+            own = added_up(nodes, count, n_nodes + 1)
             levels.append(LevelCells((f,), (nodes,), (n_nodes,), np.arange(n_nodes), own))
         return levels
 
@@ -141,7 +148,7 @@ class EvidenceModel:
             for f, own, size in zip(cross.columns, codes.T, sizes, strict=True):
                 key = key * size + self._coarser(f, cross.depth, level).take(own)
             at, _, keys = grouped(key, prod(sizes))
-            levels.append(LevelCells(cross.columns, nodes, sizes, keys, _added_up(at, count, len(keys) + 1)))
+            levels.append(LevelCells(cross.columns, nodes, sizes, keys, added_up(at, count, len(keys) + 1)))
         return levels
 
     def _coarser(self, f: int, depth: int, level: int) -> IntArray:
@@ -157,64 +164,6 @@ class EvidenceModel:
     def _coarse(self) -> dict[tuple[int, int, int], IntArray]:
         """Those that were asked for."""
         return {}
-
-    def tables(self) -> tuple[EvidenceTable, ...]:
-        """A table for every column, and one for every cross."""
-        leaving = NoRow(self.counts.class_count)
-        tables: list[tuple[EvidenceTable, Path]] = []
-        for t in range(len(self.levels)):
-            tables.append(self._table(t, leaving, tables))
-        return tuple(table for table, _ in tables)
-
-    def _table(
-        self, t: int, leaving: Leaving, before: Sequence[tuple[EvidenceTable, Path]]
-    ) -> tuple[EvidenceTable, Path]:
-        """A table, and what it says at every level, given those before it."""
-        finest = self.levels[t][-1]
-        keys, codes = self._keys(t, finest)
-        # What the parts say is known already, for every cell they have.
-        known = {
-            part: _seen_from(before[part][1], before[part][0].places(codes), before[part][0].is_full)
-            for part in self._parts(t)
-        }
-        path = self.path(t, codes, leaving, known)
-        level = path[-1]
-        count = finest.count[:, finest.of(codes)].T
-        views = finest.nodes if len(finest.columns) > 1 else (keys,)
-        numbers = level.evidence.T[level.of_row]
-        share = level.prior_share[level.of_row]
-        return EvidenceTable(self, t, finest.columns, views, keys, numbers, count, share), path
-
-    def _parts(self, t: int) -> tuple[int, ...]:
-        n_columns = len(self.features)
-        return () if t < n_columns else self.counts.choice.crosses[t - n_columns].parts
-
-    def _keys(self, t: int, finest: LevelCells) -> tuple[IntArray, list[IntArray]]:
-        """The cells that a table has, and codes that lead to them.
-
-        A column has all its codes, a cross every combination of nodes, or, where these are many, those that occur.
-        """
-        if len(finest.columns) == 1:
-            (f,) = finest.columns
-            every = np.arange(self.features[f].size + 1)
-            return every, self._placed([(f, every)])
-        n_cells = prod(finest.sizes)
-        # A cell that does not occur says what the one above it says, if there is one.
-        keys = np.arange(n_cells) if len(self.levels[t]) > 1 or n_cells <= MOST_CELLS else finest.keys
-        codes = []
-        nodes = np.unravel_index(keys, finest.sizes)
-        for f, own, view, size in zip(finest.columns, nodes, finest.nodes, finest.sizes, strict=True):
-            some_code = np.empty(size, dtype=np.intp)
-            some_code[view] = np.arange(len(view))
-            codes.append((f, some_code[own]))
-        return keys, self._placed(codes)
-
-    def _placed(self, known: list[tuple[int, IntArray]]) -> list[IntArray]:
-        """Codes of some columns among those of all, which have none."""
-        codes = [np.empty(0, dtype=np.intp)] * len(self.features)
-        for f, own in known:
-            codes[f] = own
-        return codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,25 +305,3 @@ class CellLookup:
     def add_to(self, scores: FloatArray, codes: Sequence[IntArray]) -> None:
         """Look up and add."""
         scores += self.numbers.take(self.table.places(codes), axis=0, mode="wrap")
-
-
-def _added_up(place: IntArray, count: FloatArray, size: int) -> FloatArray:
-    """Counts of shape (cells, C), added up by place, of shape (C, size)."""
-    return (
-        np.stack([np.bincount(place, own, size) for own in count.T]) if len(count) else np.zeros((count.shape[1], size))
-    )
-
-
-def _seen_from(path: Path, places: IntArray, is_full: bool) -> Path:
-    """What cells say, for rows that are in them; nothing for a row that is in none."""
-    if is_full:
-        return [replace(level, of_row=level.of_row.take(places)) for level in path]
-    nothing = np.zeros((len(path[0].evidence), 1))
-    return [
-        replace(
-            level,
-            of_row=np.append(level.of_row, level.evidence.shape[1])[places],
-            evidence=np.hstack([level.evidence, nothing]),
-        )
-        for level in path
-    ]

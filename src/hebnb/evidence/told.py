@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from hebnb.evidence.choice import Cross
 from hebnb.evidence.paths import Path, Said
 from hebnb.foundation.arrays import FloatArray, IntArray
 
@@ -35,6 +36,33 @@ class Told:
     def nothing(self) -> int:
         """The row that nobody says anything about."""
         return int(self.start[-1])
+
+    def places(
+        self, crosses: Sequence[Cross], sizes: Sequence[int], place: Callable[[int, int], IntArray]
+    ) -> list[tuple[IntArray, FloatArray]]:
+        """For the first part of every cross, and so on: where its own rows are here, and its weight for each.
+
+        Parameters
+        ----------
+        crosses : list of Cross
+        sizes : list of int
+            How many own rows each has.
+        place : function
+            Which rows of a part's own, by its number, those of a cross are, by its place in the list; −1 for none.
+        """
+        found = []
+        for number in range(max(len(cross.parts) for cross in crosses)):
+            at, weight = [], []
+            for n, (cross, size) in enumerate(zip(crosses, sizes, strict=True)):
+                if number < len(cross.parts):
+                    own = place(n, cross.parts[number])
+                    at.append(np.where(own < 0, self.nothing, own + self.start[cross.parts[number]]))
+                    weight.append(cross.part_weights[number])
+                else:
+                    at.append(np.full(size, self.nothing))
+                    weight.append(0.0)
+            found.append((np.concatenate(at), np.repeat(weight, sizes)))
+        return found
 
     def said(self, parts: Sequence[tuple[IntArray, FloatArray]]) -> Said:
         """What parts say together: for each, where the rows are here, and how much it counts for them."""

@@ -26,6 +26,7 @@ from hebnb.evidence.choice import Choice
 from hebnb.evidence.counts import CrossCells, EvidenceCounts
 from hebnb.evidence.integers import as_numbers, counts_reread, rows_reread, sample_reread
 from hebnb.evidence.learning import learned
+from hebnb.evidence.making import tables
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.explain.scorecard import Scorecard
 from hebnb.foundation.arrays import FloatArray
@@ -82,7 +83,7 @@ class Evidence(Structure):
     def of_counts(cls, counts: Counts) -> tuple[ScoreTable, ...]:
         """The evidence of every column and cross."""
         assert isinstance(counts, EvidenceCounts)
-        return EvidenceModel(counts).tables()
+        return tables(EvidenceModel(counts))
 
     def _kept(self, names: tuple[Name, ...]) -> set[Name]:
         """Columns that the user wants to be categories."""
