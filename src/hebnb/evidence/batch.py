@@ -19,7 +19,7 @@ from hebnb.foundation.arrays import BoolArray, FloatArray, IntArray
 from hebnb.scores.left_out import Rows
 
 # Numbers, classes times own rows, of tables that are looked at together.
-_TOGETHER = 1 << 15
+_TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)

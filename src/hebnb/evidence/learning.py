@@ -8,6 +8,7 @@ import numpy as np
 
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
+from hebnb.counts.single import Counts
 from hebnb.evidence.choice import Choice
 from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.folded import FoldRows
@@ -28,7 +29,8 @@ def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.
         choice, weighed = searched(rows, max_crosses, max_order)
         weights = None if (sample.weights == 1).all() else sample.weights
         encoded = EncodedRows(sample.vocabulary, sample.classes, sample.codes, sample.labels, weights)
-        counts = EvidenceCounts.of_rows(encoded, choice)
+        cells = [candidate.heard.cells(rows, candidate.cross) for candidate in weighed.stage.crosses]
+        counts = EvidenceCounts.with_cells(Counts.of(encoded), choice, cells)
         loss = expected_loss(rows, weighed, choice, random)
     return replace(counts, choice=replace(choice, log_loss=loss))
 
