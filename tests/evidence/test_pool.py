@@ -1,12 +1,14 @@
 """The weights of the pool against a penalised loss that is written out here, and SciPy's optimiser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 
-from hebnb.evidence.pool import FIRST_PRECISION, learn, left_out_loss, mean_loss
+from hebnb.evidence.pool import FIRST_PRECISION, Pool, _penalty, _precisions, learn, left_out_loss, mean_loss
 from hebnb.weighting.log_linear import Likelihood
 
 GROUPS = np.array([0, 0, 0, 0, 1, 1, 2, 2, 2])
@@ -95,6 +97,34 @@ def test_components_that_are_the_same_keep_the_precision_they_began_with():
     pool = learn(rows.likelihood, group, np.concatenate([[1.0, 1.0, 0.0, 0.0, 0.0], np.zeros(3)]))
     of_differences = pool.penalty[2, 2] - pool.penalty[2, 3]
     assert of_differences == pytest.approx(FIRST_PRECISION, rel=1e-12)
+
+
+def plain_precisions(rows, group, precision):
+    """MacKay's fixed point, round by round to its end, with the weights sought by SciPy in every round."""
+    n_classes, at = len(rows.prior), np.concatenate([np.where(group == 0, 1.0, 0.0), np.zeros(len(rows.prior))])
+    pool = Pool(at, None, at.copy(), None)
+    for _ in range(60):
+        pool = replace(pool, penalty=_penalty(group, precision, n_classes))
+        at = minimize(penalised(rows, pool), pool.at, method="BFGS").x
+        pool = replace(pool, at=at)
+        _, hessian = rows.likelihood.derivatives(rows.likelihood.log_proba(at))
+        covariance, before = np.linalg.inv(hessian + pool.penalty), precision
+        precision = _precisions(group, at, covariance, before)
+        if np.abs(np.log(precision / before)).max() < 1e-3:
+            break
+    return pool
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_precisions_end_where_the_plain_fixed_point_does(seed):
+    rows = Rows(seed, n_rows=250)
+    pool, plain = (
+        learn(rows.likelihood, GROUPS, rows.start),
+        plain_precisions(rows, GROUPS, np.full(3, FIRST_PRECISION)),
+    )
+    strict, slow = (own.penalty[0, 0] - own.penalty[0, 1] for own in (pool, plain))
+    assert abs(np.log(strict / slow)) < 0.3
+    assert_allclose(pool.at, plain.at, atol=0.03)
 
 
 def test_the_true_weights_are_found():
