@@ -32,7 +32,7 @@ class Units:
     first : array of shape (U,)
         A row of every unit.
     cell : array of shape (U,)
-        The cell of every unit, −1 for one that no row was counted in.
+        The cell of every unit.
     left : array of shape (C, U)
         What is left of the counts of its cell.
     """
@@ -91,7 +91,7 @@ def _others(counted: FloatArray, full: FloatArray, units: Units) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoRow:
-    """Nothing is left out: new rows. Those of one cell are alike, unless no row was counted in it."""
+    """Nothing is left out: new rows. Those of one cell are alike."""
 
     class_count: FloatArray
 
@@ -104,10 +104,8 @@ class NoRow:
         return np.full(len(rows), self.class_count.sum())
 
     def units(self, cell: IntArray, count: FloatArray) -> Units:
-        """Of every cell, and every row that is in none."""
-        n_cells = count.shape[1]
-        key = np.where(cell < 0, np.arange(n_cells, n_cells + len(cell)), cell)
-        of_row, first, _ = grouped(key, n_cells + len(cell))
+        """Of every cell."""
+        of_row, first, _ = grouped(cell, count.shape[1])
         return Units(of_row, first, cell[first], count.take(cell[first], axis=1))
 
     def others(self, units: Units, cell: IntArray, count: FloatArray) -> FloatArray:
