@@ -68,11 +68,12 @@ def tried(versions, lowest, arguments):
         used = installed(python)
         # The installed package is tested, not the sources beside the tests.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        how = ["-n", "logical", "--dist", "worksteal", "-rs"]
         # Old packages use what newer ones, which they were not made for, will remove one day.
         quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"] if versions == "lowest" else []
         steps = {
             "cannot be imported": [python, "-c", "import hebnb, hebnb.cli.app, hebnb.export, hebnb.plots"],
-            "failed": [python, "-m", "pytest", *quiet, *(arguments.tests or ["tests"])],
+            "failed": [python, "-m", "pytest", *how, *quiet, *(arguments.tests or ["tests"])],
         }
         for outcome, step in steps.items():
             if subprocess.run(step, check=False, cwd=ROOT, env=environment).returncode:

@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn then runs its array checks too
+os.environ.pop("COLUMNS", None)  # readline sets it for workers: what they print would be another width
 
 import numpy as np
 import pytest

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,15 +45,24 @@ def flights():
     return X.head(3000).assign(arrival=y.head(3000))
 
 
+@pytest.fixture(scope="module")
+def learned(flights, tmp_path_factory):
+    """A folder with a table and the model of it, of which tests get copies."""
+    folder = tmp_path_factory.mktemp("learned")
+    flights.to_csv(folder / "flights.csv", index=False)
+    run("fit", folder / "flights.csv", "--target", "arrival", "-o", folder / "model.skops")
+    return folder
+
+
 @pytest.fixture
-def csv_file(flights, tmp_path):
-    flights.to_csv(tmp_path / "flights.csv", index=False)
+def csv_file(learned):
+    shutil.copy(learned / "flights.csv", ".")
     return "flights.csv"
 
 
 @pytest.fixture
-def model_file(csv_file):
-    run("fit", csv_file, "--target", "arrival")
+def model_file(csv_file, learned):
+    shutil.copy(learned / "model.skops", ".")
     return "model.skops"
 
 

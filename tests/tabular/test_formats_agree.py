@@ -117,7 +117,8 @@ def probabilities(models, learned, tables, asked):
         return pq.read_table(out)["proba_p"].to_numpy()
     frame, model = tables[asked], load(models / f"{learned}.skops")
     if asked == "duckdb":
-        return model.predict_proba(frame).to_arrow_table()["proba_p"].to_numpy()
+        numbered = frame.project("*, row_number() OVER () AS place")  # joins keep no order
+        return model.predict_proba(numbered).order("place").to_arrow_table()["proba_p"].to_numpy()
     return model.predict_proba(frame.drop(columns="y") if asked.startswith("pandas") else frame.drop("y"))[:, 0]
 
 
