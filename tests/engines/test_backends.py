@@ -20,6 +20,7 @@ METHODS = [
     "together",
     "with_microseconds",
     "readable",
+    "failure",
     "named",
     "type_name",
     "sample",
