@@ -38,8 +38,12 @@ def needs_spark():
 
 
 def spark_session(master, **settings):
-    """A classic session that talks to nobody else."""
-    builder = needs_spark().SparkSession.builder.master(master)
+    """A classic session that talks to nobody else; one that another test has left behind, elsewhere, is stopped."""
+    sessions = needs_spark().SparkSession
+    left = sessions.getActiveSession()
+    if left is not None and left.sparkContext.master != master:
+        left.stop()
+    builder = sessions.builder.master(master)
     common = {
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": HOST,

@@ -410,6 +410,56 @@ class TestCounts:
             AODE().fit_counts(counts)
 
 
+class TestFilesThatDisagree:
+    """A column is a number in one Parquet file and text in the next: whoever reads them, the column is named."""
+
+    @staticmethod
+    def read(kind, folder):
+        files = str(folder / "*.parquet")
+        if kind == "polars":
+            return pytest.importorskip("polars").scan_parquet(files)
+        if kind == "duckdb":
+            return pytest.importorskip("duckdb").connect().read_parquet(files)
+        if kind == "ibis":
+            return pytest.importorskip("ibis").duckdb.connect().read_parquet(files)
+        if kind == "dask":
+            return pytest.importorskip("dask.dataframe").read_parquet(files)
+        return spark_session("local[2]").read.parquet(str(folder))
+
+    @pytest.mark.parametrize("kind", ENGINES)
+    def test_the_column_is_named(self, kind, tmp_path):
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        for name, values in {"a": [1, 2], "b": ["one", "two"]}.items():
+            table = pa.table({"changing": values * 20, "y": ["p", "q", "q", "p"] * 10})
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        model = NaiveBayes().fit([["a"], ["b"]], [0, 1])
+        before = model.counts_
+        with pytest.raises(Exception, match="changing") as caught:
+            model.fit(self.read(kind, tmp_path), "y")
+        assert model.counts_ is before
+        told = str(caught.value) + str(getattr(caught.value, "__notes__", ""))
+        assert "hebnb was counting" in told
+        if kind in ("dask", "spark"):  # of whom the one would say nothing and the other four hundred lines
+            assert isinstance(caught.value, InputError)
+            assert "Column 'changing' changes its type: the table says" in told
+
+    def test_gaps_do_not_make_another_type(self, tmp_path):
+        """A file without a gap has integers and booleans; pandas has floats and objects where there is one."""
+        dask, pq = pytest.importorskip("dask.dataframe"), pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        parts = [
+            {"i": [1, 2, 3, 1], "b": [True, False, True, True], "c": ["u", "v", "v", "u"], "y": [0, 1, 1, 0]},
+            {"i": [1, None, 3, 1], "b": [True, None, True, True], "c": [None] * 4, "y": [0, 1, 1, 0]},
+        ]
+        for name, part in zip("ab", parts, strict=True):
+            schema = pa.schema({"i": pa.int64(), "b": pa.bool_(), "c": pa.string(), "y": pa.int64()})
+            pq.write_table(
+                pa.table({own: values * 5 for own, values in part.items()}, schema), tmp_path / f"{name}.parquet"
+            )
+        model = NaiveBayes().fit(dask.read_parquet(str(tmp_path / "*.parquet")), "y")
+        assert [len(values) for values in model.categories_] == [4, 3, 3]
+
+
 class TestStreaming:
     def test_a_dataset_of_files(self, tmp_path):
         pa = pytest.importorskip("pyarrow")

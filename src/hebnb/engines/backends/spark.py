@@ -90,10 +90,9 @@ class Spark(Backend):
     def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
         """With a table that every executor gets."""
         import pandas as pd
-        from pyspark.sql.functions import broadcast
 
         native = frame.to_native()
-        lookup = broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data)))
+        lookup = native.sparkSession.createDataFrame(pd.DataFrame(data)).hint("broadcast")
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left"))
         return found
 
