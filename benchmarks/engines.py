@@ -1,200 +1,33 @@
 """Fitting and scoring where the rows are: ``python benchmarks/engines.py --rows 10 100`` (millions; needs DuckDB).
 
-Parquet files are made in batches, fitted on by DuckDB, and compared with the bare group-bys in SQL; then ten million
-rows are scored on the engine and, for comparison, collected and scored in memory. ``--evidence 1`` counts what
-``EvidenceClassifier`` needs of a million rows and twenty columns, beside the group-bys of the same tables over columns
-that are codes already, and over columns as they are. ``--spark 200`` counts so many columns on Spark in one job and,
-for comparison, in a job a column. Every other side is a process of its own, so that
-its peak memory can be told. The files are deleted afterwards.
+Both sides of a comparison run one after the other, each in a process of its own, so that its peak memory can be told.
+Parquet files are made beforehand, in the folder for temporary files, and deleted afterwards.
+
+--rows 10 100    fit naive Bayes / the bare group-bys in SQL; score the first on the engine / collect, score in memory
+--evidence 1     count what ``EvidenceClassifier`` needs of twenty columns / group-bys of the same tables over columns
+                 that are codes already, and over columns as they are
+--memory 10 100  the same within a gigabyte, AODE where rows are few; a column with 20 million different values, with
+                 and without a limit; 60 million floats
+--scores 10      AODE and evidence on DuckDB, Polars and Spark / collect and score in memory
+--spark 200      count so many columns on Spark in one job / in a job a column
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-import duckdb
+import engine_sides
 
-COLUMNS = {"c0": 10, "c1": 20, "c2": 50, "c3": 100, "c4": 300, "c5": 1_000, "c6": 3_000, "c7": 10_000, "c8": 30_000}
-BATCH = 10_000_000
-
-
-# Seconds by the clock, and of the processor, which others on the machine change less.
-Times: TypeAlias = tuple[float, float]
-
-
-def now() -> Times:
-    return time.perf_counter(), time.process_time()
-
-
-def since(began: Times) -> Times:
-    wall, processor = now()
-    return wall - began[0], processor - began[1]
-
-
-def generate(path: Path, rows: int) -> None:
-    """Nine columns of categories, frequent ones more than rare ones, that lean towards a label."""
-    path.mkdir()
-    connection = duckdb.connect()
-    for part, start in enumerate(range(0, rows, BATCH)):
-        columns = ", ".join(
-            f"CAST({size} * pow(random(), 2 + y) AS INTEGER) AS {name}" for name, size in COLUMNS.items()
-        )
-        connection.execute(
-            f"COPY (SELECT y, {columns} FROM (SELECT CAST(random() < 0.3 AS INTEGER) AS y "
-            f"FROM range({min(BATCH, rows - start)}))) TO '{path}/{part}.parquet' (FORMAT parquet)"
-        )
-
-
-def fit(folder: str) -> Times:
-    from hebnb import NaiveBayes
-
-    relation = duckdb.connect().sql(f"SELECT * FROM '{folder}/*.parquet'")
-    began = now()
-    NaiveBayes().fit(relation, "y")
-    return since(began)
-
-
-def bare(folder: str) -> Times:
-    connection = duckdb.connect()
-    began = now()
-    for name in COLUMNS:
-        connection.sql(f"SELECT {name}, y, count(*) FROM '{folder}/*.parquet' GROUP BY ALL").to_arrow_table()
-    return since(began)
-
-
-def score_lazily(folder: str) -> Times:
-    from hebnb import NaiveBayes
-
-    connection = duckdb.connect()
-    model = NaiveBayes().fit(connection.sql(f"SELECT * FROM '{folder}/0.parquet'"), "y")
-    began = now()
-    scored = model.predict_proba(connection.sql(f"SELECT * FROM '{folder}/0.parquet'"))
-    scored.aggregate("sum(proba_1)").fetchall()
-    return since(began)
-
-
-def score_in_memory(folder: str) -> Times:
-    from hebnb import NaiveBayes
-
-    connection = duckdb.connect()
-    model = NaiveBayes().fit(connection.sql(f"SELECT * FROM '{folder}/0.parquet'"), "y")
-    began = now()
-    table = connection.sql(f"SELECT * EXCLUDE y FROM '{folder}/0.parquet'").to_arrow_table()
-    model.predict_proba(table)[:, 1].sum()
-    return since(began)
-
-
-def generate_mixed(path: Path, rows: int) -> None:
-    """Twelve columns of categories and eight of numbers that tell a label together; a model; the codes of its rows."""
-    path.mkdir()
-    sizes = [2, 3, 5, 8, 12, 20, 30, 50, 100, 300, 1_000, 5_000]
-    categories = ", ".join(
-        f"CAST(floor({size} * pow(random(), 1.5)) AS INTEGER) AS k{n}" for n, size in enumerate(sizes)
-    )
-    numbers = ", ".join(
-        f"random() + {n} * random() AS x{n}" if n % 2 else f"exp(3 * random()) AS x{n}" for n in range(8)
-    )
-    told = " + ".join(
-        [
-            "(k0 + k1) % 2 + 0.7 * ((k2 + k3) % 3 = 0)::INT - 0.8 * (k4 % 4 = k5 % 4)::INT + sin(6 * x1) * cos(4 * x3)",
-            "0.5 * (x0 > x2)::INT + 0.6 * (k6 % 2 = (x5 > 2)::INT)::INT + 0.01 * (k8 % 30) - 1.6",
-            "0.4 * (k7 % 5 = k9 % 5)::INT - 0.7 * ((x7 > 3) = (k10 % 2 = 0))::INT + 0.5 * (x4 * x6 > 60)::INT",
-        ]
-    )
-    shown = [f"'value ' || k{n} AS c{n}" for n in range(10)] + ["k10 AS c10", "k11 AS c11"]
-    shown += [f"CASE WHEN random() < 0.97 THEN x{n} END AS x{n}" for n in range(8)]
-    connection = duckdb.connect(config={"threads": 1})  # so that the seed tells the rows
-    connection.execute("SELECT setseed(0.5)")
-    connection.execute(f"CREATE TABLE made AS SELECT {categories}, {numbers} FROM range({rows})")
-    label = f"CASE WHEN random() < 1 / (1 + exp(-1.5 * ({told}))) THEN 'yes' ELSE 'no' END AS y"
-    connection.execute(f"COPY (SELECT {label}, {', '.join(shown)} FROM made) TO '{path}/rows.parquet' (FORMAT parquet)")
-    apart("prepare_mixed", path)
-
-
-def prepare_mixed(folder: str) -> Times:
-    """Fit a model, write it down, and the codes that its tables are counted by."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from hebnb import EvidenceClassifier, save
-    from hebnb.estimators.rows import encoded
-
-    connection = duckdb.connect()
-    model = EvidenceClassifier().fit(connection.sql(f"SELECT * FROM '{folder}/rows.parquet'"), "y")
-    save(model, f"{folder}/model.skops")
-    rows = connection.sql(f"SELECT * FROM '{folder}/rows.parquet'").to_arrow_table()
-    codes, kinds, names = (
-        encoded(model, rows.drop_columns("y")),
-        model.counts_.vocabulary.features,
-        rows.column_names[1:],
-    )
-    columns = {"y": np.asarray(rows["y"]) == "yes"} | dict(zip(names, codes, strict=True))
-    tables = [[name] for name in names]
-    for cross in model.counts_.choice.crosses:
-        level = cross.depth - 1
-        for f in cross.columns:
-            columns[f"{names[f]}_{level}"] = kinds[f].levels[min(level, len(kinds[f].levels) - 1)][codes[f]]
-        tables.append([f"{names[f]}_{level}" for f in cross.columns])
-    small = {name: values.astype(np.int16) for name, values in columns.items()}
-    pq.write_table(pa.table(small), f"{folder}/codes.parquet")
-    Path(f"{folder}/tables.json").write_text(json.dumps(tables))
-    return 0.0, 0.0
-
-
-def count_evidence(folder: str) -> Times:
-    """Every table of a model: look at the numbers, cut them, count columns, count crosses."""
-    from hebnb import EvidenceClassifier, load
-    from hebnb.engines import counting
-    from hebnb.engines.lazy_table import LazyTable
-
-    model = load(f"{folder}/model.skops")
-    crosses = model.counts_.choice.crosses
-    relation = duckdb.connect().sql(f"SELECT * FROM '{folder}/rows.parquet'")
-    began = now()
-    table = LazyTable.read(relation, "y")
-    counting.count(table, EvidenceClassifier()._reading())
-    levels = [cross.depth - 1 for cross in crosses]
-    counting.count_together(table, model.counts_, [cross.columns for cross in crosses], levels)
-    return since(began)
-
-
-def group_codes(folder: str) -> Times:
-    return group_by(folder, "codes", lambda name: name)
-
-
-def group_raw(folder: str) -> Times:
-    """Numbers, which would be as many groups as rows, by their whole part."""
-    raw = {f"x{n}": f"floor(x{n})" for n in range(8)}
-    return group_by(folder, "rows", lambda name: raw.get(name.split("_")[0], name.split("_")[0]))
-
-
-def group_by(folder: str, file: str, column: Callable[[str], str]) -> Times:
-    connection, tables = duckdb.connect(), json.loads(Path(f"{folder}/tables.json").read_text())
-    began = now()
-    for names in tables:
-        keys = ", ".join(map(column, names))
-        connection.sql(f"SELECT {keys}, y, count(*) FROM '{folder}/{file}.parquet' GROUP BY ALL").to_arrow_table()
-    return since(began)
-
-
-def fit_evidence(folder: str) -> Times:
-    from hebnb import EvidenceClassifier
-
-    relation = duckdb.connect().sql(f"SELECT * FROM '{folder}/rows.parquet'")
-    began = now()
-    EvidenceClassifier().fit(relation, "y")
-    return since(began)
+# Seconds by the clock, those of the processor, and peak gigabytes.
+Measured: TypeAlias = tuple[float, float, float]
 
 
 def spark_columns(columns: int, repeat: int, rows: int = 100_000) -> None:
@@ -228,7 +61,7 @@ def spark_columns(columns: int, repeat: int, rows: int = 100_000) -> None:
     session.stop()
 
 
-def apart(side: str, folder: Path) -> tuple[float, float, float]:
+def apart(side: str, folder: Path) -> Measured:
     """Seconds, those of the processor, and peak gigabytes of one side in a process of its own."""
     out = subprocess.run(
         [sys.executable, __file__, "--side", side, "--folder", str(folder)], capture_output=True, text=True, check=True
@@ -239,53 +72,120 @@ def apart(side: str, folder: Path) -> tuple[float, float, float]:
 
 def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> None:
     runs = [(apart(ours, folder), apart(theirs, folder)) for _ in range(repeat)]
-    seconds, processor = ([statistics.median(run[side][n] for run in runs) for side in (0, 1)] for n in (0, 1))
-    memory = [max(run[side][2] for run in runs) for side in (0, 1)]
+    sides = [[run[side] for run in runs] for side in (0, 1)]
+    show(what, *(summary(own) for own in sides))
+
+
+def summary(runs: list[Measured]) -> Measured:
+    """The medians of times, and the peak of all."""
+    seconds, processor, memory = zip(*runs, strict=True)
+    return statistics.median(seconds), statistics.median(processor), max(memory)
+
+
+def show(what: str, ours: Measured, theirs: Measured) -> None:
+    ratios = [ours[n] / max(theirs[n], 1e-3) for n in (0, 1)]
     print(
-        f"{what:<64}{seconds[0]:>9.1f} s{seconds[1]:>9.1f} s{seconds[0] / seconds[1]:>8.2f}"
-        f"{processor[0]:>9.1f} s{processor[1]:>9.1f} s{processor[0] / processor[1]:>8.2f}"
-        f"{memory[0]:>9.2f} GB{memory[1]:>9.2f} GB",
+        f"{what:<64}{ours[0]:>9.1f} s{theirs[0]:>9.1f} s{ratios[0]:>8.2f}"
+        f"{ours[1]:>9.1f} s{theirs[1]:>9.1f} s{ratios[1]:>8.2f}{ours[2]:>9.2f} GB{theirs[2]:>9.2f} GB",
         flush=True,
     )
 
 
+def against(what: str, sides: list[str], theirs: str, folder: Path) -> None:
+    """Several sides beside one, each run once."""
+    other = apart(theirs, folder)
+    for side in sides:
+        show(f"{what}: {side} / {theirs}", apart(side, folder), other)
+
+
+def rows_and_scores(millions: list[int], repeat: int) -> None:
+    for number in millions:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "rows"
+            engine_sides.generate(folder, number * 1_000_000)
+            size = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
+            compare(f"{number} million rows ({size:.1f} GB): fit / group-bys", "fit", "bare", folder, repeat)
+            if number == millions[0]:
+                what = "10 million rows: score lazily / in memory"
+                compare(what, "score_lazily", "score_in_memory", folder, repeat)
+
+
+def evidence(millions: list[int], repeat: int) -> None:
+    for number in millions:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "mixed"
+            engine_sides.generate_mixed(folder, number * 1_000_000)
+            apart("prepare_evidence", folder)
+            apart("prepare_codes", folder)
+            tables = len(json.loads((folder / "tables.json").read_text()))
+            what = f"{number} million rows, evidence: count {tables} tables / group codes"
+            compare(what, "count_evidence", "group_codes", folder, repeat)
+            compare("the same / group columns as they are", "count_evidence", "group_raw", folder, repeat)
+            compare("fit / group codes", "fit_evidence", "group_codes", folder, repeat)
+
+
+def memory(millions: list[int]) -> None:
+    """What DuckDB does within a gigabyte, ours and bare queries, each once."""
+    for number in millions:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "rows"
+            engine_sides.generate(folder, number * 1_000_000)
+            compare(f"{number} million rows: fit / group-bys", "fit_limited", "bare_limited", folder, 1)
+            if number <= 10:
+                compare("the same, AODE: fit / group-bys of pairs", "fit_aode", "bare_pairs", folder, 1)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "ids"
+        engine_sides.generate_ids(folder)
+        compare("20 million different values: fit / group-by", "fit_ids", "group_ids", folder, 1)
+        compare("the same, max_categories=10_000", "fit_ids_kept", "group_ids_kept", folder, 1)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "floats"
+        engine_sides.generate_ids(folder, 60_000_000)
+        compare("60 million rows of floats: fit / group-by of tenths", "fit_floats", "group_floats", folder, 1)
+
+
+def scores(millions: list[int]) -> None:
+    """Models that score by batches, on engines and in memory."""
+    engines = ["score_duckdb", "score_polars", "score_spark"]
+    for number in millions:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "rows"
+            engine_sides.generate(folder, number * 1_000_000)
+            apart("prepare_aode", folder)
+            against(f"{number} million rows, AODE", engines, "score_memory", folder)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "mixed"
+            engine_sides.generate_mixed(folder, number * 1_000_000)
+            apart("prepare_evidence", folder)
+            compare("fit evidence / group columns as they are", "fit_evidence", "group_raw", folder, 1)
+            against(f"{number} million rows, evidence", engines, "score_memory", folder)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="*", default=[10, 100], help="millions of rows (default: 10 100)")
-    parser.add_argument("--evidence", type=int, nargs="*", default=[1], help="millions of rows (default: 1)")
-    parser.add_argument("--spark", type=int, nargs="*", default=[], help="numbers of columns (default: none)")
+    parser.add_argument("--rows", type=int, nargs="*", default=[], help="millions of rows")
+    parser.add_argument("--evidence", type=int, nargs="*", default=[], help="millions of rows")
+    parser.add_argument("--memory", type=int, nargs="*", help="millions of rows")
+    parser.add_argument("--scores", type=int, nargs="*", default=[], help="millions of rows")
+    parser.add_argument("--spark", type=int, nargs="*", default=[], help="numbers of columns")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.side:
-        seconds, processor = globals()[options.side](options.folder)
-        print(json.dumps([seconds, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]))
+        seconds, processor = getattr(engine_sides, options.side)(options.folder)
+        print(json.dumps([seconds, processor, engine_sides.peak()]))
         return
     print(
         f"{'':<64}{'ours':>11}{'other':>11}{'ratio':>8}{'processor':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}"
     )
-    for millions in options.rows:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch) / "rows"
-            generate(folder, millions * 1_000_000)
-            size = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
-            what = f"{millions} million rows ({size:.1f} GB): fit / group-bys"
-            compare(what, "fit", "bare", folder, options.repeat)
-            if millions == options.rows[0]:
-                what = "10 million rows: score lazily / in memory"
-                compare(what, "score_lazily", "score_in_memory", folder, options.repeat)
+    rows_and_scores(options.rows, options.repeat)
     for columns in options.spark:
         spark_columns(columns, options.repeat)
-    for millions in options.evidence:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch) / "mixed"
-            generate_mixed(folder, millions * 1_000_000)
-            tables = len(json.loads((folder / "tables.json").read_text()))
-            what = f"{millions} million rows, evidence: count {tables} tables / group codes"
-            compare(what, "count_evidence", "group_codes", folder, options.repeat)
-            compare("the same / group columns as they are", "count_evidence", "group_raw", folder, options.repeat)
-            compare("fit / group codes", "fit_evidence", "group_codes", folder, options.repeat)
+    evidence(options.evidence, options.repeat)
+    if options.memory is not None:
+        memory(options.memory)
+    scores(options.scores)
 
 
 if __name__ == "__main__":

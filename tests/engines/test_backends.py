@@ -2,6 +2,9 @@
 
 import datetime as dt
 import inspect
+import re
+import tomllib
+from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -20,6 +23,7 @@ METHODS = [
     "together",
     "with_microseconds",
     "readable",
+    "failure",
     "named",
     "type_name",
     "sample",
@@ -88,6 +92,42 @@ def test_an_engine_that_is_not_in_the_table_is_refused_by_name(name, monkeypatch
     for ask in (lambda: NaiveBayes().fit(table, "y"), lambda: fitted.predict_proba(table)):
         with pytest.raises(InputError, match=f"engine {name.lower()}, which hebnb does not know"):
             ask()
+
+
+def test_the_oldest_versions_are_those_that_the_package_asks_for():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = dict(
+        re.match(r"([\w-]+)(?:\[.*\])?>=(.*)", line).groups()
+        for line in [*project["dependencies"], *extras["test"], *extras["spark"]]
+        if ">=" in line
+    )
+    for backend in BACKENDS.values():
+        module, oldest = backend.oldest
+        assert asked["ibis-framework" if module == "ibis" else module] == oldest
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(("name", "library", "old"), [("POLARS", pl, "1.29.0"), ("DUCKDB", duckdb, "1.4.11")])
+def test_an_engine_that_is_too_old_is_named(name, library, old, monkeypatch):
+    fitted, table = NaiveBayes().fit(FRAME.drop("y"), FRAME["y"].to_numpy()), ENGINES[name](FRAME)
+    monkeypatch.setattr(library, "__version__", old)
+    for ask in (lambda: NaiveBayes().fit(table, "y"), lambda: fitted.predict_proba(table)):
+        with pytest.raises(InputError, match=rf"(?i)on {name} {old}; hebnb needs [\d.]+ or newer.*\n.*Upgrade {name}"):
+            ask()
+    monkeypatch.setattr(library, "__version__", f"{BACKENDS[name].oldest[1]}.0rc1")
+    NaiveBayes().fit(table, "y")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_memory_that_is_short_says_what_to_set():
+    connection = duckdb.connect(config={"memory_limit": "40MB", "threads": 1})
+    connection.execute("SET temp_directory = ''")  # nowhere to spill
+    many = connection.sql("SELECT 'value ' || hash(range) AS c, range % 2 AS y FROM range(2_000_000)")
+    with pytest.raises(
+        HebnbError, match="(?s)counting column 'c': DuckDB is out of memory.*memory_limit.*max_categories"
+    ):
+        NaiveBayes().fit(many, "y")
 
 
 def test_a_refusal_shows_every_engine_once(monkeypatch):

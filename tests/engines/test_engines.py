@@ -1,16 +1,14 @@
 """The same model from every engine, and the same probabilities on it."""
 
-import os
-import shutil
-from functools import partial
+import pickle
 
 import narwhals as nw
 import numpy as np
 import pytest
+from clusters import spark_session
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hebnb import AODE, KDB, TAN, EvidenceClassifier, HebnbError, InputError, NaiveBayes, ParameterError, fit_batches
-from hebnb.engines.backends import backend_of
 from hebnb.engines.backends.duckdb import DuckDB
 
 pd = pytest.importorskip("pandas")
@@ -36,6 +34,16 @@ def make_frame(rows=400, seed=0):
             "y": y,
         }
     )
+
+
+def make_probe():
+    """Rows to score: values never seen, gaps, repeated rows, and a number of every row."""
+    frame = make_frame(60, seed=5)
+    frame.loc[0, "c"] = "never seen"
+    frame.loc[1, "c"] = None
+    frame = pd.concat([frame, frame.iloc[:5]], ignore_index=True)
+    frame["row"] = np.arange(len(frame))
+    return frame
 
 
 def with_agreement(frame):
@@ -82,22 +90,7 @@ def dask_engine():
 
 
 def spark_engine():
-    sql = pytest.importorskip("pyspark.sql", reason='PySpark is not installed: pip install ".[spark]"')
-    if shutil.which("java") is None:
-        pytest.skip("PySpark needs a Java runtime, such as Debian's default-jre-headless")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-    }
-    builder = sql.SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session = spark_session("local[2]")
 
     def make(frame):
         return session.createDataFrame(frame)
@@ -106,18 +99,6 @@ def spark_engine():
     make.session = session
     return make
 
-
-# Every model with every weighting it has, as the engines see it.
-MODELS = {
-    "naive Bayes": partial(NaiveBayes, bin_edges=EDGES),
-    "naive Bayes, sqrt-mi": partial(NaiveBayes, bin_edges=EDGES, weighting="sqrt-mi"),
-    "naive Bayes, loo": partial(NaiveBayes, bin_edges=EDGES, weighting="loo"),
-    "AODE": partial(AODE, bin_edges=EDGES),
-    "AODE, loo": partial(AODE, bin_edges=EDGES, weighting="loo"),
-    "TAN": partial(TAN, bin_edges=EDGES),
-    "KDB, loo": partial(KDB, bin_edges=EDGES, weighting="loo"),
-    "evidence": EvidenceClassifier,
-}
 
 ENGINES = {
     "polars": polars_engine,
@@ -235,42 +216,11 @@ class TestFit:
 
 
 class TestPredict:
-    def probe(self):
-        frame = make_frame(60, seed=5)
-        frame.loc[0, "c"] = "never seen"
-        frame.loc[1, "c"] = None
-        frame = pd.concat([frame, frame.iloc[:5]], ignore_index=True)  # repeated rows
-        frame["row"] = np.arange(len(frame))
-        return frame
-
-    @pytest.mark.parametrize("most_joined", [32, 0])
-    @pytest.mark.parametrize("name", MODELS)
-    def test_probabilities_stay_on_the_engine(self, engine, name, most_joined, monkeypatch):
-        """Joins and batches of rows say the same, whichever way a model would go by its size."""
-        frame = with_agreement(make_frame())
-        model = MODELS[name]().fit(frame[FEATURES], frame["y"])
-        probe = self.probe()
-        lazy = engine(probe)
-        backend = type(backend_of(nw.from_native(lazy)))
-        monkeypatch.setattr(backend, "most_joined", min(backend.most_joined, most_joined))
-        out = model.predict_proba(lazy)
-        assert type(out) is type(lazy)
-        before = collected(lazy)
-        for _ in range(2):  # a lazy table may be run more than once
-            found = collected(out).sort_values("row", ignore_index=True)
-            assert list(found.columns) == [*probe.columns, "proba_p", "proba_q", "proba_r"]
-            names = ["proba_p", "proba_q", "proba_r"]
-            assert_allclose(found[names].to_numpy(dtype=float), model.predict_proba(probe[FEATURES]), atol=1e-10)
-            assert len(found) == len(probe)
-            pd.testing.assert_frame_equal(found[before.columns], before.sort_values("row", ignore_index=True))
-        best = collected(model.predict(lazy)).sort_values("row", ignore_index=True)
-        assert_array_equal(best["prediction"].to_numpy(), model.predict(probe[FEATURES]))
-
     @pytest.mark.parametrize("make", [NaiveBayes, AODE])
     def test_logs_and_labels(self, engine, make):
         frame = make_frame()
         model = make(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
-        probe = self.probe()
+        probe = make_probe()
         logs = collected(model.predict_log_proba(engine(probe))).sort_values("row", ignore_index=True)
         assert_allclose(logs.iloc[:, -3:].to_numpy(dtype=float), model.predict_log_proba(probe[FEATURES]), atol=1e-10)
         best = collected(model.predict(engine(probe))).sort_values("row", ignore_index=True)
@@ -280,7 +230,7 @@ class TestPredict:
     def test_order_is_kept_where_there_is_one(self, engine, make):
         frame = make_frame()
         model = make(bin_edges=EDGES).fit(frame[FEATURES], frame["y"])
-        probe = self.probe()
+        probe = make_probe()
         rows = collected(model.predict_proba(engine(probe)))["row"].to_numpy()
         ordered = engine.kind in ("polars", "dask")
         assert_array_equal(rows if ordered else np.sort(rows), probe["row"])
@@ -460,6 +410,56 @@ class TestCounts:
             AODE().fit_counts(counts)
 
 
+class TestFilesThatDisagree:
+    """A column is a number in one Parquet file and text in the next: whoever reads them, the column is named."""
+
+    @staticmethod
+    def read(kind, folder):
+        files = str(folder / "*.parquet")
+        if kind == "polars":
+            return pytest.importorskip("polars").scan_parquet(files)
+        if kind == "duckdb":
+            return pytest.importorskip("duckdb").connect().read_parquet(files)
+        if kind == "ibis":
+            return pytest.importorskip("ibis").duckdb.connect().read_parquet(files)
+        if kind == "dask":
+            return pytest.importorskip("dask.dataframe").read_parquet(files)
+        return spark_session("local[2]").read.parquet(str(folder))
+
+    @pytest.mark.parametrize("kind", ENGINES)
+    def test_the_column_is_named(self, kind, tmp_path):
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        for name, values in {"a": [1, 2], "b": ["one", "two"]}.items():
+            table = pa.table({"changing": values * 20, "y": ["p", "q", "q", "p"] * 10})
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        model = NaiveBayes().fit([["a"], ["b"]], [0, 1])
+        before = model.counts_
+        with pytest.raises(Exception, match="changing") as caught:
+            model.fit(self.read(kind, tmp_path), "y")
+        assert model.counts_ is before
+        told = str(caught.value) + str(getattr(caught.value, "__notes__", ""))
+        assert "hebnb was counting" in told
+        if kind in ("dask", "spark"):  # of whom the one would say nothing and the other four hundred lines
+            assert isinstance(caught.value, InputError)
+            assert "Column 'changing' changes its type: the table says" in told
+
+    def test_gaps_do_not_make_another_type(self, tmp_path):
+        """A file without a gap has integers and booleans; pandas has floats and objects where there is one."""
+        dask, pq = pytest.importorskip("dask.dataframe"), pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        parts = [
+            {"i": [1, 2, 3, 1], "b": [True, False, True, True], "c": ["u", "v", "v", "u"], "y": [0, 1, 1, 0]},
+            {"i": [1, None, 3, 1], "b": [True, None, True, True], "c": [None] * 4, "y": [0, 1, 1, 0]},
+        ]
+        for name, part in zip("ab", parts, strict=True):
+            schema = pa.schema({"i": pa.int64(), "b": pa.bool_(), "c": pa.string(), "y": pa.int64()})
+            pq.write_table(
+                pa.table({own: values * 5 for own, values in part.items()}, schema), tmp_path / f"{name}.parquet"
+            )
+        model = NaiveBayes().fit(dask.read_parquet(str(tmp_path / "*.parquet")), "y")
+        assert [len(values) for values in model.categories_] == [4, 3, 3]
+
+
 class TestStreaming:
     def test_a_dataset_of_files(self, tmp_path):
         pa = pytest.importorskip("pyarrow")
@@ -541,6 +541,25 @@ class TestSparkJobs:
         counts = NaiveBayes().count(frame.drop(columns="y"), frame["y"])
         pairs = [(i, j) for i in range(20) for j in range(i)]
         assert self.jobs(spark, "cells", lambda: counting.count_together(table, counts, pairs)) == [2]
+
+    def test_a_model_is_broadcast_once(self, spark, monkeypatch):
+        """However many tasks there are, and however often they run: a task carries the number of the broadcast."""
+        from pyspark import SparkContext
+        from pyspark.serializers import CloudPickleSerializer
+
+        broadcast, dumps, sent, carried = SparkContext.broadcast, CloudPickleSerializer.dumps, [], []
+        frame = pd.DataFrame({"c": [f"v{n}" for n in range(20_000)], "y": ["p", "q"] * 10_000})
+        model = NaiveBayes().fit(frame[["c"]], frame["y"])
+        table = spark(frame.head(100)).repartition(8)
+        monkeypatch.setattr("hebnb.engines.backends.spark.Spark.most_joined", 0)
+        monkeypatch.setattr(SparkContext, "broadcast", lambda *given: sent.append(given[1]) or broadcast(*given))
+        monkeypatch.setattr(CloudPickleSerializer, "dumps", lambda *given: carried.append(dumps(*given)) or carried[-1])
+        scored = model.predict_proba(table)
+        for _ in range(2):
+            assert len(scored.collect()) == 100
+        (model_sent,) = sent
+        assert carried
+        assert sum(map(len, carried)) < len(pickle.dumps(model_sent)) / 50
 
     def test_jobs_do_not_grow_with_columns(self, spark):
         few, many = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,20 +42,37 @@ class Cutting:
         asked = [column for column in floats_or_texts if not column.dtype.is_temporal()]
         if not asked:
             return table.columns
-        facts = [fact.alias(f"{_NUMBER}{n}_{m}") for n, own in enumerate(asked) for m, fact in enumerate(_facts(own))]
-        (found,) = table.backend.collect([table.frame.select(*facts)], ["looking at the numbers of all columns"])
-        answers = iter(map(bool, found.row(0)))
-        whole = set()
-        for column in asked:
-            infinite, has_gaps, has_values, has_others = (next(answers) for _ in range(4))
-            if infinite:
+        may_be_whole = []
+        for column, (is_infinite, has_fractions) in zip(asked, self._told(asked, _at_a_glance), strict=True):
+            if is_infinite:
                 raise InputError(
                     f"{errors.column(column.name)}: some values are infinite.",
                     "Replace them by the largest finite value, or by null if they mean missing.",
                 )
-            if column.dtype.is_float() and has_gaps and has_values and not has_others:
-                whole.add(column.name)
+            if column.dtype.is_float() and not has_fractions:
+                may_be_whole.append(column)
+        whole = {
+            column.name
+            for column, (has_gaps, has_values, has_large) in zip(
+                may_be_whole, self._told(may_be_whole, _of_integers), strict=True
+            )
+            if has_gaps and has_values and not has_large
+        }
         return tuple(replace(column, is_whole=column.name in whole) for column in table.columns)
+
+    def _told(
+        self, columns: list[LazyColumn], facts: Callable[[LazyColumn], tuple[nw.Expr, ...]]
+    ) -> list[tuple[bool, ...]]:
+        """Facts about columns, all asked at once."""
+        asked = [facts(column) for column in columns]
+        named = [fact.alias(f"{_NUMBER}{n}_{m}") for n, own in enumerate(asked) for m, fact in enumerate(own)]
+        if not named:
+            return []
+        (found,) = self.table.backend.collect(
+            [self.table.frame.select(*named)], ["looking at the numbers of all columns"]
+        )
+        answers = iter(map(bool, found.row(0)))
+        return [tuple(next(answers) for _ in own) for own in asked]
 
     def sampled(self, columns: list[LazyColumn], limit: int, few: int) -> list[Numbers]:
         """The numbers of all rows, or of about ``limit`` rows, the same for all columns.
@@ -69,7 +86,7 @@ class Cutting:
         if is_sample:  # drawn before numbers are made of the rows, which for most is then not needed
             frame = frame.select(*(column.source for column in columns), *weights_in)
             frame = nw.from_native(table.backend.sample(frame.to_native(), limit, limit / table.n_rows, 0))
-        made = [column.numbers.alias(f"{_NUMBER}{n}") for n, column in enumerate(columns)]
+        made = [column.raw_numbers.alias(f"{_NUMBER}{n}") for n, column in enumerate(columns)]
         (rows,) = table.backend.collect([frame.select(*made, *weights_in)], ["looking at the numbers to be cut"])
         weights = None if table.weight is None else floats(rows[WEIGHT])
         found = [Numbers(floats(rows[f"{_NUMBER}{n}"]), weights) for n in range(len(columns))]
@@ -95,12 +112,18 @@ class Cutting:
         )
 
 
-def _facts(column: LazyColumn) -> tuple[nw.Expr, ...]:
-    """Whether some numbers are infinite, missing, there, and not whole."""
-    plain, numbers = column.plain.cast(nw.Float64), column.numbers
+def _at_a_glance(column: LazyColumn) -> tuple[nw.Expr, ...]:
+    """Whether some numbers are infinite, or not whole. Where NaN is hard to find it equals itself: it is neither."""
+    plain = column.plain.cast(nw.Float64)
+    numbers = column.raw_numbers if column.nan_is_text else column.numbers
+    return (plain.abs() == np.inf).any(), (~numbers.is_null() & (numbers != numbers.round(0))).any()
+
+
+def _of_integers(column: LazyColumn) -> tuple[nw.Expr, ...]:
+    """Whether some of them are missing, are there, and are too large to be known as integers."""
+    numbers = column.numbers
     has_value = ~numbers.is_null()
-    is_other = has_value & ((numbers != numbers.round(0)) | (numbers.abs() >= EXACT))
-    return (plain.abs() == np.inf).any(), numbers.is_null().any(), has_value.any(), is_other.any()
+    return numbers.is_null().any(), has_value.any(), (has_value & (numbers.abs() >= EXACT)).any()
 
 
 def floats(series: nw.Series[Any]) -> FloatArray:

@@ -106,6 +106,11 @@ class LazyColumn:
         return nw.when((text != "nan") & (text != "-nan")).then(numbers)
 
     @property
+    def raw_numbers(self) -> nw.Expr:
+        """The same with NaN for a gap where the engine has it, since to look for NaN there can be slow."""
+        return self.plain.cast(nw.Float64) if self.dtype.is_float() else self.numbers
+
+    @property
     def value(self) -> nw.Expr:
         """What rows are grouped by where the values are categories, null for a gap."""
         if self.dtype.is_float() or (self.dtype.is_decimal() and not is_wide(self.dtype)):

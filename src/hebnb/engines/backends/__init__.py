@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+
 from hebnb.engines.backends.base import Backend, Eager, Frame, Times
 from hebnb.engines.backends.dask import Dask
 from hebnb.engines.backends.duckdb import DuckDB
@@ -31,4 +34,21 @@ def backend_of(frame: Frame) -> Backend:
             f"The table is on the engine {name.lower()}, which hebnb does not know. Known: {known}.",
             "Hand it over as a table of one of these, or collect it first.",
         )
-    return BACKENDS[name]
+    backend = BACKENDS[name]
+    _refuse_old(backend)
+    return backend
+
+
+def _refuse_old(backend: Backend) -> None:
+    """Complain of an engine that is older than any that hebnb is tested with."""
+    module, oldest = backend.oldest
+    version = import_module(module).__version__
+    if _numbers(version) < _numbers(oldest):
+        raise InputError(
+            f"The table is on {type(backend).__name__} {version}; hebnb needs {oldest} or newer.",
+            f"Upgrade {module}, or collect the table first.",
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import narwhals as nw
@@ -67,6 +68,8 @@ class Scorer(Protocol):
 class Backend:
     """An engine that narwhals speaks to; what it does not do well is done here."""
 
+    # The module of the engine, and the oldest version of it that hebnb is tested with.
+    oldest: ClassVar[tuple[str, str]]
     # Whether NaN shows in print only. DuckDB takes the least and greatest number that a Parquet file declares for the
     # whole truth, and finds no NaN beside them.
     nan_is_text: ClassVar[bool] = False
@@ -75,26 +78,36 @@ class Backend:
     # Most tables that rows are joined with; models that have more predict batches of rows.
     most_joined: ClassVar[int] = 32
 
+    @contextmanager
+    def doing(self, note: str) -> Iterator[None]:
+        """Run something on the engine; an error says what it was, and what is to be done where that is known."""
+        try:
+            yield
+        except ModuleNotFoundError as error:
+            raise HebnbError(f"{error.name} is needed for {note}.", f"pip install {error.name}") from error
+        except Exception as error:
+            failure = self.failure(error)
+            if failure is not None:
+                raise type(failure)(f"While hebnb was {note}: {failure}") from error
+            error.add_note(f"hebnb was {note}.")
+            raise
+
+    def failure(self, error: Exception) -> HebnbError | None:
+        """What an error of the engine means, if it is one that its users need to be told of in other words."""
+        return None
+
     def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
         """Run aggregations one after the other; an error says which it was."""
         results = []
         for query, note in zip(queries, notes, strict=True):
-            try:
+            with self.doing(note):
                 results.append(query.collect())
-            except ModuleNotFoundError as error:
-                raise HebnbError(f"{error.name} is needed for {note}.", f"pip install {error.name}") from error
-            except Exception as error:
-                error.add_note(f"hebnb was {note}.")
-                raise
         return results
 
     def together(self, run: Callable[[], list[Any]], notes: Sequence[str]) -> list[Eager]:
         """Run aggregations that share a scan."""
-        try:
+        with self.doing(f"{notes[0]}{' and others' if len(notes) > 1 else ''}" if notes else "asking nothing"):
             return [nw.from_native(frame) for frame in run()]
-        except Exception as error:
-            error.add_note(f"hebnb was {notes[0]}{' and others' if len(notes) > 1 else ''}.")
-            raise
 
     def batches(self, native: Any, rows: int) -> Iterable[Any] | None:
         """The rows as tables in memory of about so many rows each; None if they had better stay where they are."""
@@ -110,15 +123,12 @@ class Backend:
         Several batches are counted at a time, and few are held.
         """
         sums = Sums()
-        try:
+        with self.doing(note):
             batches = self.batches(frame.to_native(), batch_rows(len(frame.collect_schema())))
             if batches is None:
                 return None
             for found in streamed_in_threads(lambda batch: tally(nw.from_native(batch, eager_only=True)), batches):
                 sums.add(found)
-        except Exception as error:
-            error.add_note(f"hebnb was {note}.")
-            raise
         return sums.total()
 
     def readable(self, native: Any) -> Any:

@@ -7,14 +7,33 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 
+from hebnb import errors
 from hebnb.counts.cell_sums import CellSums, Sums
 from hebnb.engines.backends.base import Backend, Eager, Frame, Scorer, Tally
+from hebnb.errors import HebnbError, InputError
 
 
 class Dask(Backend):
     """Dataframes of Dask."""
 
+    oldest: ClassVar[tuple[str, str]] = ("dask", "2025.5.1")
     most_joined: ClassVar[int] = 0
+
+    def readable(self, native: Any) -> Any:
+        """The same table, whose partitions are looked at: nobody else does, and files may differ in their types."""
+        declared = native._meta
+        return native.map_partitions(lambda part: _as_declared(part, declared), meta=declared)
+
+    def failure(self, error: Exception) -> HebnbError | None:
+        """A worker that was lost again and again."""
+        if type(error).__name__ != "KilledWorker":
+            return None
+        lost: Any = error
+        return HebnbError(
+            f"Dask lost worker {lost.last_worker.address}, and gives up a task that has failed "
+            f"{lost.allowed_failures + 1} times. Nothing was learned.",
+            "Its log tells why; if it was short of memory, make partitions smaller or memory_limit higher.",
+        )
 
     def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
         """All at once, which shares a scan."""
@@ -37,11 +56,8 @@ class Dask(Backend):
         def count(part: Any) -> list[CellSums]:
             return tally(nw.from_native(part, eager_only=True)) if len(part) else []
 
-        try:
+        with self.doing(note):
             parts = run(*(delayed(count)(part) for part in frame.to_native().to_delayed()))
-        except Exception as error:
-            error.add_note(f"hebnb was {note}.")
-            raise
         sums = Sums()
         for part in parts:
             if part:
@@ -55,3 +71,38 @@ class Dask(Backend):
             return part[kept].assign(**scorer(nw.from_native(part, eager_only=True)))
 
         return native.map_partitions(with_predictions, meta=native._meta[kept].assign(**scorer.empty))
+
+
+# What pandas finds in a column of objects.
+_OF_OBJECTS = {"boolean": "truth", "integer": "number", "floating": "number", "mixed-integer-float": "number"}
+
+
+def _as_declared(part: Any, declared: Any) -> Any:
+    """A partition, if its columns hold what the table says; pandas would mix numbers and text without a word."""
+    from pandas.api.types import CategoricalDtype, infer_dtype
+
+    for name, dtype in declared.dtypes.items():
+        column = part[name]
+        if isinstance(dtype, CategoricalDtype) or _family(column.dtype) == _family(dtype) or column.isna().all():
+            continue  # a table need not know its categories, or their type
+        if column.dtype != object or _OF_OBJECTS.get(infer_dtype(column)) != _family(dtype):
+            raise InputError(
+                f"{errors.column(name)} changes its type: the table says {dtype}, and a partition has {column.dtype}.",
+                "Write its files anew with one type, or convert the column as it is read.",
+            )
+    return part
+
+
+def _family(dtype: Any) -> str:
+    """What values of a type are, whatever holds them; numbers with gaps may be floats in one file only."""
+    from pandas.api import types
+
+    if isinstance(dtype, types.CategoricalDtype):
+        return _family(dtype.categories.dtype)
+    if types.is_bool_dtype(dtype):
+        return "truth"
+    if types.is_numeric_dtype(dtype):
+        return "number"
+    if types.is_datetime64_any_dtype(dtype):
+        return "time"
+    return "duration" if types.is_timedelta64_dtype(dtype) else "text"

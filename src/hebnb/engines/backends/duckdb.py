@@ -21,6 +21,7 @@ from hebnb.engines.backends.base import (
     streamed_in_threads,
     with_predictions,
 )
+from hebnb.errors import HebnbError
 
 # Tables that a query is joined with at a time.
 _JOINED = 16
@@ -56,6 +57,17 @@ def _selected(native: Any, columns: str, more: str = "", hebnb__lookup: Any = No
     """Columns of a relation, which is called ``hebnb__rows``; the query finds an Arrow table by its name."""
     name = f"hebnb__rows_{next(_NUMBERS)}"
     return native.query(name, f"SELECT {columns} FROM {name} AS hebnb__rows {more}")
+
+
+def out_of_memory(error: Exception) -> HebnbError | None:
+    """What DuckDB's users may set if its memory is short, if it is."""
+    if type(error).__name__ != "OutOfMemoryException":
+        return None
+    return HebnbError(
+        f"DuckDB is out of memory ({str(error).splitlines()[0]}).",
+        "SET memory_limit higher, SET threads lower, or SET temp_directory to where there is room to spill; "
+        "max_categories keeps the most frequent values of columns that have very many.",
+    )
 
 
 class ScoredRows:
@@ -104,7 +116,12 @@ class ScoredRows:
 class DuckDB(Backend):
     """Relations of DuckDB."""
 
+    oldest: ClassVar[tuple[str, str]] = ("duckdb", "1.5")
     nan_is_text: ClassVar[bool] = True
+
+    def failure(self, error: Exception) -> HebnbError | None:
+        """Memory that is short."""
+        return out_of_memory(error)
 
     def readable(self, native: Any) -> Any:
         """Before version 2, DuckDB takes what precedes a dot for a table, and a quotation mark for an end."""

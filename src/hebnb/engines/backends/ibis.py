@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import narwhals as nw
 
 from hebnb.engines.backends.base import Backend, Frame, Scorer, Times, arrow_tables, as_lists, batch_rows
-from hebnb.engines.backends.duckdb import ScoredRows, batches_of
+from hebnb.engines.backends.duckdb import ScoredRows, batches_of, out_of_memory
+from hebnb.errors import HebnbError
 
 # Engines of Ibis that are in this process; rows of others would have to travel.
 _IN_PROCESS = ("duckdb", "polars", "datafusion", "sqlite")
@@ -17,8 +18,13 @@ _IN_PROCESS = ("duckdb", "polars", "datafusion", "sqlite")
 class Ibis(Backend):
     """Tables of Ibis, which by default are DuckDB's."""
 
+    oldest: ClassVar[tuple[str, str]] = ("ibis", "11")
     nan_is_text: ClassVar[bool] = True
     unreadable: ClassVar[tuple[Any, ...]] = (nw.Duration,)
+
+    def failure(self, error: Exception) -> HebnbError | None:
+        """As DuckDB, which most tables of Ibis are on."""
+        return out_of_memory(error)
 
     def sample(self, native: Any, limit: int, share: float, seed: int) -> Any:
         """That share of the rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 
@@ -12,6 +12,8 @@ from hebnb.engines.backends.base import Backend, Eager, Frame, Scorer, as_lists
 
 class Polars(Backend):
     """Lazy frames of Polars."""
+
+    oldest: ClassVar[tuple[str, str]] = ("polars", "1.30")
 
     def collect(self, queries: Sequence[Frame], notes: Sequence[str]) -> list[Eager]:
         """All at once, which shares a scan."""

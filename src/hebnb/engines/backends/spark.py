@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 
+from hebnb import errors
 from hebnb.counts.cell_sums import CellSums, Sums
 from hebnb.engines.backends.base import (
     Backend,
@@ -20,10 +22,47 @@ from hebnb.engines.backends.base import (
     prediction_type,
     with_predictions,
 )
+from hebnb.errors import HebnbError, InputError
+
+# What Spark says of a task that failed once too often because its executor, or the Python in it, is gone.
+_LOST = re.compile(
+    r"Task \d+ in stage \S+ failed (?P<times>\d+) times, most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) "
+    r"\((?P<host>\S+) executor (?P<executor>\S+)\): (ExecutorLostFailure|.*Python worker exited unexpectedly)"
+)
+# What it says of a file whose column has another type than the table.
+_OTHER_TYPE = re.compile(
+    r"reading file (?P<file>\S+)\. Data type mismatches when reading Parquet column \[(?P<column>.*?)\]\. "
+    r"Expected Spark type (?P<ours>.*?), actual Parquet type (?P<theirs>\w+)"
+)
 
 
 class Spark(Backend):
     """Dataframes of PySpark."""
+
+    oldest: ClassVar[tuple[str, str]] = ("pyspark", "3.5")
+
+    def failure(self, error: Exception) -> HebnbError | None:
+        """An executor lost more often than Spark tries again, one that lacks hebnb, a file that differs in a type."""
+        text = str(error)
+        if lost := _LOST.search(text):
+            return HebnbError(
+                f"Spark lost executor {lost['executor']} on {lost['host']}, and gives up a task that has failed "
+                f"{lost['times']} times. Nothing was learned.",
+                "The log of the executor tells why; if it was short of memory, set spark.executor.memory or "
+                "spark.executor.memoryOverhead higher.",
+            )
+        if "No module named 'hebnb'" in text:
+            return HebnbError(
+                "The Python workers of Spark's executors have no hebnb.",
+                "Install hebnb where executors run, in the Python that spark.pyspark.python names.",
+            )
+        if other := _OTHER_TYPE.search(text):
+            return InputError(
+                f"{errors.column(other['column'])} changes its type: the table says {other['ours']}, and "
+                f"{other['file']} has {other['theirs']}.",
+                "Write its files anew with one type, or convert the column as it is read.",
+            )
+        return None
 
     def readable(self, native: Any) -> Any:
         """Spark takes what follows a dot for a part of a column, and what is between backticks for a name."""
@@ -51,10 +90,9 @@ class Spark(Backend):
     def joined(self, frame: Frame, data: dict[str, Any], key: str) -> Frame:
         """With a table that every executor gets."""
         import pandas as pd
-        from pyspark.sql.functions import broadcast
 
         native = frame.to_native()
-        lookup = broadcast(native.sparkSession.createDataFrame(pd.DataFrame(data)))
+        lookup = native.sparkSession.createDataFrame(pd.DataFrame(data)).hint("broadcast")
         found: Frame = nw.from_native(native.join(lookup, on=key, how="left"))
         return found
 
