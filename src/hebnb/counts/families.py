@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
-from hebnb.counts.single import Counts
+from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
@@ -79,6 +79,15 @@ class FamilyCells:
         count[:, classes] = self.count
         return FamilyCells(self.child, self.parents, np.stack(columns, axis=1), count)
 
+    def narrowed(self, places: Sequence[IntArray], classes: IntArray) -> FamilyCells:
+        """The cells that occur, under codes of fewer categories and classes."""
+        kept = np.flatnonzero(self.count.any(axis=1))
+        columns = [places[f][self.codes[kept, n]] for n, f in enumerate((self.child, *self.parents))]
+        codes, at = _distinct(np.stack(columns, axis=1))
+        count = np.empty((len(codes), len(classes)))
+        count[at] = self.count[kept][:, classes]
+        return FamilyCells(self.child, self.parents, codes, count)
+
     def __add__(self, other: FamilyCells) -> FamilyCells:
         codes, at = _distinct(np.concatenate([self.codes, other.codes]))
         count = np.zeros((len(codes), self.count.shape[1]))
@@ -118,6 +127,36 @@ class FamilyCounts(Counts):
         columns = self.classes.codes_in(classes)
         cells = [family.widened(places, columns, classes.size) for family in self.cells]
         return FamilyCounts.of_families(single, self.parents, cells)
+
+    def _times(self, times: float) -> FamilyCounts:
+        cells = tuple(replace(own, count=times * own.count) for own in self.cells)
+        return replace(cast("FamilyCounts", super()._times(times)), cells=cells)
+
+    def _settled(self, both: Counts) -> FamilyCounts:
+        assert isinstance(both, FamilyCounts)
+        single = cast("FamilyCounts", super()._settled(both))
+        return replace(single, cells=tuple(map(self._settled_cells, self.cells, both.cells)))
+
+    def _settled_cells(self, cells: FamilyCells, both: FamilyCells) -> FamilyCells:
+        columns, n_classes = (cells.child, *cells.parents), self.classes.size
+
+        def named(at: int) -> str:
+            cell, class_ = divmod(at, n_classes)
+            return f"{self._named(columns, cells.codes[cell].tolist())} in class {self._label(class_)}"
+
+        rest = rest_of(cells.count.ravel(), both.count.ravel(), named).reshape(-1, n_classes)
+        kept = np.flatnonzero(rest.any(axis=1))
+        return replace(cells, codes=cells.codes[kept], count=rest[kept])
+
+    def _narrow(self, vocabulary: Vocabulary, classes: Categories) -> FamilyCounts:
+        single = super()._narrow(vocabulary, classes)
+        places = []
+        for old, new in zip(self.vocabulary.features, vocabulary.features, strict=True):
+            place = np.full(old.size + 1, new.size)
+            place[new.codes_in(old)] = np.arange(new.size)
+            places.append(place)
+        columns = classes.codes_in(self.classes)
+        return FamilyCounts.of_families(single, self.parents, [own.narrowed(places, columns) for own in self.cells])
 
     def __add__(self, other: Counts) -> FamilyCounts:
         if not isinstance(other, FamilyCounts):

@@ -8,10 +8,10 @@ have many. Where W is large, only the cells that occur are kept: at most rows ×
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Self, TypeAlias, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells
-from hebnb.counts.single import Counts
+from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
@@ -78,6 +78,25 @@ class DensePairs:
         square[np.ix_(classes, positions, positions)] = self.square
         return DensePairs(square)
 
+    def times(self, times: float) -> DensePairs:
+        """All counts, so many times."""
+        return DensePairs(times * self.square)
+
+    def rest(self, both: Pairs, named: Callable[[int, int, int], str]) -> DensePairs:
+        """A difference without the dust of rounding; ``named`` names two positions and a class in a complaint."""
+        assert isinstance(both, DensePairs)
+        shape = self.square.shape
+
+        def at_place(at: int) -> str:
+            class_, first, second = np.unravel_index(at, shape)
+            return named(int(first), int(second), int(class_))
+
+        return DensePairs(rest_of(self.square.ravel(), both.square.ravel(), at_place).reshape(shape))
+
+    def narrowed(self, positions: IntArray, classes: IntArray) -> DensePairs:
+        """The cells at some of the positions and classes; the others have no rows."""
+        return DensePairs(self.square[np.ix_(classes, positions, positions)])
+
     def cells(self) -> SparsePairs:
         """The cells that occur."""
         class_, first, second = np.nonzero(np.triu(self.square))
@@ -102,6 +121,34 @@ class SparsePairs:
     def placed(self, positions: IntArray, classes: IntArray, shape: tuple[int, int]) -> Pairs:
         """The same cells in a larger layout."""
         return SparsePairs(positions[self.first], positions[self.second], classes[self.class_], self.count)
+
+    def times(self, times: float) -> SparsePairs:
+        """All counts, so many times."""
+        return replace(self, count=times * self.count)
+
+    def rest(self, both: Pairs, named: Callable[[int, int, int], str]) -> SparsePairs:
+        """A difference without the dust of rounding, and without cells that have no row left."""
+        assert isinstance(both, SparsePairs)
+
+        def at_place(at: int) -> str:
+            return named(int(self.first[at]), int(self.second[at]), int(self.class_[at]))
+
+        count = rest_of(self.count, both.count, at_place)
+        kept = np.flatnonzero(count)
+        return SparsePairs(self.first[kept], self.second[kept], self.class_[kept], count[kept])
+
+    def narrowed(self, positions: IntArray, classes: IntArray) -> SparsePairs:
+        """The cells at some of the positions and classes; the others have no rows."""
+        kept = np.flatnonzero(self.count)
+        place = np.zeros(
+            int(max(self.first.max(initial=0), self.second.max(initial=0), positions.max(initial=0))) + 1, np.intp
+        )
+        place[positions] = np.arange(len(positions))
+        class_ = np.zeros(int(max(self.class_.max(initial=0), classes.max(initial=0))) + 1, np.intp)
+        class_[classes] = np.arange(len(classes))
+        return SparsePairs(
+            place[self.first[kept]], place[self.second[kept]], class_[self.class_[kept]], self.count[kept]
+        )
 
     def cells(self) -> SparsePairs:
         """The cells that occur."""
@@ -191,6 +238,44 @@ class PairCounts(Counts):
         fits = dense_fits(layout, classes.size, self.n_rows, counted)
         pairs = (self.pairs if fits else self.pairs.cells()).placed(positions, columns, (layout.width, classes.size))
         return PairCounts(classes, single.class_count, vocabulary, single.tables, pairs, self.n_rows, self.caps)
+
+    def __sub__(self, other: Counts) -> Self:
+        rest = super().__sub__(other)
+        if rest is NotImplemented:
+            return NotImplemented
+        assert isinstance(other, PairCounts)
+        return replace(rest, n_rows=max(self.n_rows - other.n_rows, 1))
+
+    def _times(self, times: float) -> PairCounts:
+        return replace(cast("PairCounts", super()._times(times)), pairs=self.pairs.times(times))
+
+    def _settled(self, both: Counts) -> PairCounts:
+        assert isinstance(both, PairCounts)
+        single = cast("PairCounts", super()._settled(both))
+        return replace(single, pairs=self.pairs.rest(both.pairs, self._named_pair))
+
+    def _named_pair(self, first: int, second: int, class_: int) -> str:
+        columns = self.layout.feature[[first, second]].tolist()
+        codes = [place - int(self.layout.starts[f]) for place, f in zip((first, second), columns, strict=True)]
+        return f"{self._named(columns, codes)} in class {self._label(class_)}"
+
+    def _narrow(self, vocabulary: Vocabulary, classes: Categories) -> PairCounts:
+        single = super()._narrow(vocabulary, classes)
+        layout = Layout(vocabulary.sizes)
+        counted = self.caps.counted(layout.sizes, classes.size)
+        new = np.argwhere(counted & ~self.caps.counted(self.layout.sizes, self.classes.size))
+        if len(new):
+            first, second = (vocabulary.names[f] for f in new[0])
+            raise InputError(
+                f"Columns {first!r} and {second!r} have so few categories left that their pairs are within the caps, "
+                "and these were not counted.",
+                "Count the rows that are left anew.",
+            )
+        features = zip(self.layout.starts, self.vocabulary.features, vocabulary.features, strict=False)
+        positions = np.concatenate([start + own.codes_in(old) for start, old, own in features])
+        pairs = self.pairs.narrowed(positions, classes.codes_in(self.classes))
+        held_pairs = held(pairs.cells(), layout, classes.size, self.n_rows, counted)
+        return PairCounts(classes, single.class_count, vocabulary, single.tables, held_pairs, self.n_rows, self.caps)
 
     def __add__(self, other: Counts) -> PairCounts:
         if not isinstance(other, PairCounts):

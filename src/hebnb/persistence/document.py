@@ -29,6 +29,7 @@ from hebnb.scores.combination import Combination
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.scores.tables import ScoreTable
+from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
 from hebnb.structures import CLASSIFIERS
 from hebnb.version import __version__
@@ -141,11 +142,13 @@ class _Parts:
         require(
             structure.has_estimates == (header["estimates"] is not None), f"{header['model']} has no such estimates"
         )
-        estimates = self._estimates(counts, rule)
-        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
-        tables = structure.of_counts(counts) or self._families(counts, rule)
         log_prior = self.numbers("log_prior", (classes.size,), lowest=True)
         given = bool(header["prior_is_given"])
+        estimates = self._estimates(counts, rule)
+        if estimates is not None and given:
+            estimates = estimates.shifted(log_prior - class_log_prior(counts.class_count))
+        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
+        tables = structure.of_counts(counts) or self._families(counts, rule)
         combination = self._combination((classes.size, len(tables)), estimates)
         scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
         require(_answers(scores), "it gives no probabilities")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -188,6 +188,17 @@ class Bins(Kind):
         """The codes that these bins have in a feature with the same edges."""
         codes = np.arange(self._n_bins)
         return with_missing(codes, wider) if self.missing else codes
+
+    def with_rows(self, rows: FloatArray) -> Self:
+        """Bins stay, unless there is no number left; gaps are gone with the last."""
+        empty = not rows[: self._n_bins].any()
+        return replace(self, missing=self.missing and bool(rows[self.missing_code] > 0), empty=empty)
+
+    def unlike(self, other: Kind) -> str:
+        """Other edges, most often."""
+        if not isinstance(other, Bins):
+            return super().unlike(other)
+        return "the parts are cut at different edges"
 
     def computed_by(self, coder: Coder[T_co]) -> T_co:
         """By counting the edges below; where no number was seen, none is known."""
