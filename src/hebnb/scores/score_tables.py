@@ -113,9 +113,9 @@ class ScoreTables:
         return replace(self, prior_is_given=False)
 
     def weights_for(self, other: ScoreTables) -> Combination:
-        """The weights here for the parts of a model with more classes and perhaps other parents: new ones have none."""
-        offsets = np.zeros(other.n_classes)
-        offsets[self.counts.classes.codes_in(other.counts.classes)] = self.combination.offsets
+        """The weights here for the parts of a model with other classes and perhaps other parents: new ones have none."""
+        classes = self.counts.classes.codes_of(other.counts.classes.values)
+        offsets = np.append(self.combination.offsets, 0.0)[classes]
         weights = self.combination.estimate_weights
         if weights is not None:
             known = dict(zip(self.parents.tolist(), weights.tolist(), strict=True))
