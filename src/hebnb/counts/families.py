@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
+from hebnb import errors
 from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.lines import Lines
 from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import FloatArray, IntArray
@@ -109,11 +111,53 @@ class FamilyCounts(Counts):
 
     parents: Parents
     cells: tuple[FamilyCells, ...]
+    sort: ClassVar[str] = "families"
 
     @classmethod
     def of_families(cls, counts: Counts, parents: Parents, cells: Sequence[FamilyCells]) -> FamilyCounts:
         """Counts that go with those of single features."""
         return cls(counts.classes, counts.class_count, counts.vocabulary, counts.tables, parents, tuple(cells))
+
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every family; a parent that is silent has a gap."""
+        features = self.vocabulary.features
+        for own in self.cells:
+            for n, f in enumerate(own.parents, 1):
+                if features[f].missing and (own.codes[:, n] == features[f].size).any():
+                    raise InputError(
+                        f"{errors.column(self.vocabulary.names[f])} has gaps and categories that were left out, which "
+                        "a table cannot tell apart.",
+                        "Count without max_categories.",
+                    )
+            cell, class_ = np.nonzero(own.count)
+            yield Lines((own.child, *own.parents), own.codes[cell], class_, own.count[cell, class_])
+
+    def described(self) -> dict[str, Any]:
+        """The parents."""
+        return {"parents": [list(own) for own in self.parents]}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> FamilyCounts:
+        """The families of the parents that are told."""
+        parents = tuple(tuple(map(int, own)) for own in described["parents"])
+        sizes, n_classes = single.vocabulary.sizes, single.classes.size
+        columns = [(f, *own) for f, own in enumerate(parents) if own]
+        known = all(0 <= f < len(sizes) for own in columns for f in own)
+        if len(parents) != len(sizes) or not known or any(len(set(own)) != len(own) for own in columns):
+            raise ValueError("no such parent")
+        if not further.keys() <= set(columns):
+            raise ValueError("cells of other families")
+        cells = []
+        for child, *own in columns:
+            lines = further.get((child, *own))
+            codes = np.empty((0, 1 + len(own)), dtype=np.intp) if lines is None else lines.codes
+            if (codes[:, 0] >= sizes[child]).any():
+                raise ValueError("cells of no category")
+            at = (np.empty(0, dtype=np.intp), np.empty(0)) if lines is None else (lines.class_, lines.count)
+            cells.append(FamilyCells.of_cells(child, tuple(own), codes, at, n_classes))
+        return cls.of_families(single, parents, cells)
 
     def family(self, child: int, parents: tuple[int, ...]) -> FamilyCells:
         """The counts of a feature's family with these parents, the first of those it has."""

@@ -8,10 +8,10 @@ have many. Where W is large, only the cells that occur are kept: at most rows ×
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells
+from hebnb.counts.lines import Lines
 from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
@@ -29,6 +30,8 @@ _FEW_CATEGORIES = 8
 _BLOCK = 1 << 13
 # An array of this many cells is small whatever the rows.
 _SMALL_SQUARE = 1 << 20
+# How far sums of counts may be off, as a share of them.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,7 @@ class PairCounts(Counts):
     pairs: Pairs
     n_rows: int
     caps: Caps
+    sort: ClassVar[str] = "pairs"
 
     @classmethod
     def of_rows(cls, counts: Counts, rows: EncodedRows, caps: Caps) -> PairCounts:
@@ -210,6 +214,44 @@ class PairCounts(Counts):
             pairs = count_cells(positions, rows.labels, rows.weights, layout, counted)
         single = counts.classes, counts.class_count, counts.vocabulary, counts.tables
         return cls(*single, pairs, len(rows), caps)
+
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every pair of features."""
+        cells, layout = self.pairs.cells(), self.layout
+        first, second = layout.feature[cells.first], layout.feature[cells.second]
+        codes = np.stack([cells.first - layout.starts[first], cells.second - layout.starts[second]], axis=1)
+        order = np.argsort(first * len(layout.sizes) + second, kind="stable")
+        starts = np.flatnonzero(np.diff((first * len(layout.sizes) + second)[order], prepend=-1))
+        for lines in np.split(order, starts[1:]) if len(starts) else []:
+            columns = int(first[lines[0]]), int(second[lines[0]])
+            yield Lines(columns, codes[lines], cells.class_[lines], cells.count[lines])
+
+    def described(self) -> dict[str, Any]:
+        """Rows and caps."""
+        return {"n_rows": self.n_rows, "caps": [self.caps.max_parent_categories, self.caps.max_joint_cells]}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> PairCounts:
+        """Pairs; where nothing is said of caps, all of them have to be there."""
+        caps = Caps(*described.get("caps", (None, None)))
+        layout, n_classes = Layout(single.vocabulary.sizes), single.classes.size
+        n_rows = int(described.get("n_rows", np.rint(single.class_count.sum())))
+        parts = [(np.empty(0, dtype=np.intp), np.empty(0))]
+        for columns, lines in further.items():
+            at = [layout.starts[f] + lines.codes[:, n] for n, f in enumerate(columns)]
+            if len(columns) != 2 or columns[0] == columns[1] or (lines.codes >= layout.sizes[list(columns)]).any():
+                raise ValueError("cells that are no pairs")
+            first, second = at if columns[0] < columns[1] else at[::-1]
+            parts.append(_summed((first * layout.width + second) * n_classes + lines.class_, lines.count))
+        key, count = (np.concatenate(part) for part in zip(*parts, strict=True))
+        cells = _unpacked(*_summed(key, count), layout.width, n_classes)
+        if "caps" not in described:
+            _check_pairs(cells, layout, single)
+        counted = caps.counted(layout.sizes, n_classes)
+        pairs = held(cells, layout, n_classes, min(n_rows, len(count)), counted)
+        return cls(single.classes, single.class_count, single.vocabulary, single.tables, pairs, n_rows, caps)
 
     @cached_property
     def layout(self) -> Layout:
@@ -318,6 +360,25 @@ class Caps:
         """Whether a pair is used in either direction. It never becomes so again once it is not: sizes only grow."""
         used = self.used(sizes, n_classes)
         return used | used.T
+
+
+def _check_pairs(cells: SparsePairs, layout: Layout, single: Counts) -> None:
+    """Complain of pairs of columns that have other rows than the classes have."""
+    names, n = single.vocabulary.names, len(layout.sizes)
+    key = layout.feature[cells.first] * n + layout.feature[cells.second]
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        here = key == i * n + j
+        rows = np.bincount(cells.class_[here], cells.count[here], single.classes.size)
+        wrong = rows > single.class_count * (1 + _ROUNDING)
+        if single.vocabulary.missing != "ignore":
+            wrong |= rows < single.class_count * (1 - _ROUNDING)
+        if wrong.any():
+            c = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"Columns {names[i]!r} and {names[j]!r} together count {rows[c]:,.6g} rows of class "
+                f"{single.classes.values.tolist()[c]!r}, and there are {single.class_count[c]:,.6g}.",
+                "Count every pair of columns, gaps included.",
+            )
 
 
 def dense_fits(layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) -> bool:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hebnb.columns.kinds import Categories
+from hebnb.columns.kinds import Categories, MissingPolicy
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.lines import Lines
 from hebnb.errors import InputError, ParameterError
 from hebnb.foundation.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Categories in rows and classes in columns (v × c), so that what a row of data looks up lies together.
 CountTable: TypeAlias = "FloatArray | csr_array[np.float64]"
@@ -69,6 +73,8 @@ class Counts:
     class_count: FloatArray
     vocabulary: Vocabulary
     tables: tuple[CountTable, ...]
+    # How tables call what is counted.
+    sort: ClassVar[str] = "single"
 
     @classmethod
     def of(cls, rows: EncodedRows) -> Counts:
@@ -95,6 +101,85 @@ class Counts:
     def sizes(self) -> FloatArray:
         """K, the number of categories of every feature."""
         return self.vocabulary.sizes.astype(float)
+
+    def to_arrow(self) -> pa.Table:
+        """The counts as an Arrow table, with a line for every cell and class that occurs.
+
+        Its columns are ``feature`` and ``value``, then ``feature_2``, ``value_2`` and so on where cells are of several
+        columns, ``class`` and ``count``. Types, edges of bins, trees and what a model chose are in the metadata of the
+        schema.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> table = NaiveBayes().count([["red"], ["blue"], ["red"]], ["no", "yes", "no"]).to_arrow()
+        >>> table.to_pylist()[-1]
+        {'feature': '0', 'value': 'red', 'class': 'no', 'count': 2.0}
+        """
+        from hebnb.counts.arrow import table_of
+
+        return table_of(self)
+
+    @staticmethod
+    def from_arrow(
+        table: Any,
+        *,
+        types: Mapping[str, str] | None = None,
+        bin_edges: Mapping[str, Sequence[float]] | None = None,
+        missing: MissingPolicy = "category",
+    ) -> Counts:
+        """The counts in an Arrow table, made by ``to_arrow`` or by a query of your own.
+
+        Nothing in the table is executed, and everything is checked. A table that ``to_arrow`` made needs no further
+        argument.
+
+        Parameters
+        ----------
+        table : pyarrow.Table, or what PyArrow makes one of
+            A line counts the rows of a ``class`` whose column ``feature`` has a ``value``; null is a gap. Lines of two
+            columns have ``feature_2`` and ``value_2`` too. Lines without a feature count all rows of a class; they may
+            be left out unless gaps are. Lines that are alike are added up.
+        types : dict of column to {"text", "integer", "number", "truth"}, optional
+            What the values of a column are; by default text.
+        bin_edges : dict of column to list of numbers, optional
+            Columns that are cut: the value is how many of these edges are below the number.
+        missing : {"category", "ignore", "error"}, default="category"
+            What a gap is, as for the classifiers.
+
+        Returns
+        -------
+        Counts
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from hebnb import Counts, NaiveBayes
+        >>> lines = {"feature": ["colour"] * 2, "value": ["red", "blue"], "class": ["no", "yes"], "count": [2, 1]}
+        >>> NaiveBayes().fit_counts(Counts.from_arrow(pa.table(lines))).class_count_
+        array([2., 1.])
+        """
+        from hebnb.counts.arrow_reading import counts_of_table
+
+        return counts_of_table(table, types, bin_edges, missing)
+
+    def further_lines(self) -> Iterator[Lines]:
+        """What was counted besides classes and single columns."""
+        return iter(())
+
+    def described(self) -> dict[str, Any]:
+        """What JSON has to say of that."""
+        return {}
+
+    @classmethod
+    def of_lines(cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]) -> Counts:
+        """The counts of these lines besides those of single columns; a ValueError says what is wrong with them."""
+        if further:
+            raise ValueError("cells of several columns")
+        return single
 
     def with_classes(self, classes: Categories) -> Counts:
         """The same counts with room for classes that have not occurred."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from hebnb.columns.kinds import Categories, Kind
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.lines import Lines
 from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.evidence.choice import Choice, Cross
@@ -69,6 +70,7 @@ class EvidenceCounts(Counts):
 
     choice: Choice
     cells: tuple[CrossCells, ...]
+    sort: ClassVar[str] = "evidence"
 
     @classmethod
     def with_cells(cls, counts: Counts, choice: Choice, cells: Sequence[CrossCells]) -> EvidenceCounts:
@@ -88,6 +90,41 @@ class EvidenceCounts(Counts):
             nodes = [seen[f, cross.depth] for f in cross.columns]
             cells.append(CrossCells.tallied(nodes, rows.labels, rows.weights, n_classes))
         return cls.with_cells(Counts.of(rows), choice, cells)
+
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every cross, whose cells are of nodes."""
+        for cross, own in zip(self.choice.crosses, self.cells, strict=True):
+            cell, class_ = np.nonzero(own.count)
+            yield Lines(cross.columns, own.codes[cell], class_, own.count[cell, class_], by_number=True)
+
+    def described(self) -> dict[str, Any]:
+        """The choice."""
+        return {"choice": self.choice.document()}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> EvidenceCounts:
+        """The crosses of the choice."""
+        choice = Choice.restored(described["choice"], single.classes.size)
+        features = single.vocabulary.features
+        if [len(own.levels) for own in choice.columns] != [len(kind.levels) for kind in features]:
+            raise ValueError("strengths and levels do not match")
+        if not further.keys() <= {cross.columns for cross in choice.crosses}:
+            raise ValueError("cells of other crosses")
+        cells = []
+        for cross in choice.crosses:
+            lines = further.get(cross.columns)
+            if lines is None:
+                cells.append(
+                    CrossCells(np.empty((0, len(cross.columns)), dtype=np.intp), np.empty((0, single.classes.size)))
+                )
+                continue
+            limits = np.array([int(nodes_of(features[f], cross.depth).max()) + 1 for f in cross.columns])
+            if ((lines.codes < 0) | (lines.codes >= limits)).any():
+                raise ValueError("cells of no node")
+            cells.append(CrossCells.tallied([*lines.codes.T], lines.class_, lines.count, single.classes.size))
+        return cls.with_cells(single, choice, cells)
 
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> EvidenceCounts:
         single = super()._widen(vocabulary, classes)

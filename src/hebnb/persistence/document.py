@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
+from hebnb.columns.tree_memory import bytes_of_trees
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.state import AsWritten, Learned
@@ -21,7 +22,7 @@ from hebnb.foundation.json_values import from_json, to_json
 from hebnb.parts.pipeline import apart, together
 from hebnb.persistence.allowance import Allowance
 from hebnb.persistence.counts import counts_of, with_counts
-from hebnb.persistence.needs import bytes_of_trees, bytes_to_answer
+from hebnb.persistence.needs import bytes_to_answer
 from hebnb.persistence.old_formats import as_written_now
 from hebnb.persistence.parts import described_parts, restored_parts
 from hebnb.scores.build import family_tables, levels

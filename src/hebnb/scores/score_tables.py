@@ -113,7 +113,7 @@ class ScoreTables:
         return replace(self, prior_is_given=False)
 
     def weights_for(self, other: ScoreTables) -> Combination:
-        """The weights here for the parts of a model with other classes and perhaps other parents: new ones have none."""
+        """The weights here for the parts of a model with other classes and parents: new ones have none."""
         classes = self.counts.classes.codes_of(other.counts.classes.values)
         offsets = np.append(self.combination.offsets, 0.0)[classes]
         weights = self.combination.estimate_weights
