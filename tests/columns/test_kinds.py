@@ -272,10 +272,13 @@ def test_nothing_but_gaps():
     assert Categories.learn(gone, reading).is_empty
     assert Bins.learn(gone, reading).is_empty  # few numbers are categories
     cut = ReadingParameters(bin_edges={"x": [1.0]}).of(("x",))
-    with pytest.warns(UserWarning, match="Column 'x': every value is missing"):
-        feature = Bins.learn(gone, cut)
-    assert feature.texts == ["≤ 1", "> 1"]
-    assert_array_equal(feature.encode(gone), [2, 2])
+    feature = Bins.learn(gone, cut)
+    assert feature.is_empty
+    assert feature.texts == [None]
+    assert_array_equal(feature.encode(column([None, 0.5])), [0, 1])  # a number was never seen
+    wider = feature.union(Bins(np.array([1.0]), missing=False))
+    assert wider.texts == ["≤ 1", "> 1", None]
+    assert_array_equal(feature.codes_in(wider), [2])
 
 
 def test_features_of_other_kinds_do_not_join():

@@ -172,7 +172,6 @@ def test_counts_of_other_columns_do_not_add():
         _ = counts + counted(rows, edges=[3.0])
 
 
-@pytest.mark.xfail(strict=True, reason="a cut column with nothing but gaps contributes nothing, and loses them")
 def test_a_part_with_nothing_but_gaps_adds_its_gaps():
     gaps, rest = [(None, 1, None, "no", 1.0)] * 2, [("red", 1, 0.0, "no", 1.0), ("red", 1, None, "yes", 1.0)]
     assert as_dict(counted(gaps) + counted(rest)) == as_dict(counted([*gaps, *rest]))

@@ -235,7 +235,7 @@ class _Learned:
             dt.time: pa.time64("us"),
             Decimal: pa.decimal128(38, 18),
         }
-        are_texts = all(isinstance(item, str) for item in items)
+        are_texts = bool(items) and all(isinstance(item, str) for item in items)
         learned = known.get(kinds.pop()) if len(kinds) == 1 else None
         return _Values(learned, are_texts=are_texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -109,6 +110,11 @@ class Vocabulary:
             }
         return Vocabulary(self.names, tuple(features), self.missing), recoded, dropped
 
+    def with_rows(self, marginal: Sequence[FloatArray]) -> Vocabulary:
+        """What is left of the features where their codes occur so often."""
+        features = tuple(kind.with_rows(rows) for kind, rows in zip(self.features, marginal, strict=True))
+        return Vocabulary(self.names, features, self.missing)
+
     def __or__(self, other: Vocabulary) -> Vocabulary:
         features = tuple(map(_union, self.names, self.features, other.features))
         return Vocabulary(self.names, features, self.missing)
@@ -118,7 +124,8 @@ def _union(name: Name, ours: Kind, theirs: Kind) -> Kind:
     union = ours.union(theirs)
     if union is None:
         raise InputError(
-            f"{errors.column(name)}: it was read in two different ways, so its counts cannot be added.",
-            "Count both parts with the same bin_edges, categorical_features and numeric_features.",
+            f"{errors.column(name)}: it was read in two different ways, so its counts cannot be added: "
+            f"{ours.unlike(theirs)}.",
+            "Count all parts with the same bin_edges, categorical_features, numeric_features and hierarchies.",
         )
     return union

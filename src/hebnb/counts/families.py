@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
+from hebnb import errors
 from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
-from hebnb.counts.single import Counts
+from hebnb.counts.lines import Lines
+from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import FloatArray, IntArray
 
@@ -79,6 +81,15 @@ class FamilyCells:
         count[:, classes] = self.count
         return FamilyCells(self.child, self.parents, np.stack(columns, axis=1), count)
 
+    def narrowed(self, places: Sequence[IntArray], classes: IntArray) -> FamilyCells:
+        """The cells that occur, under codes of fewer categories and classes."""
+        kept = np.flatnonzero(self.count.any(axis=1))
+        columns = [places[f][self.codes[kept, n]] for n, f in enumerate((self.child, *self.parents))]
+        codes, at = _distinct(np.stack(columns, axis=1))
+        count = np.empty((len(codes), len(classes)))
+        count[at] = self.count[kept][:, classes]
+        return FamilyCells(self.child, self.parents, codes, count)
+
     def __add__(self, other: FamilyCells) -> FamilyCells:
         codes, at = _distinct(np.concatenate([self.codes, other.codes]))
         count = np.zeros((len(codes), self.count.shape[1]))
@@ -100,11 +111,53 @@ class FamilyCounts(Counts):
 
     parents: Parents
     cells: tuple[FamilyCells, ...]
+    sort: ClassVar[str] = "families"
 
     @classmethod
     def of_families(cls, counts: Counts, parents: Parents, cells: Sequence[FamilyCells]) -> FamilyCounts:
         """Counts that go with those of single features."""
         return cls(counts.classes, counts.class_count, counts.vocabulary, counts.tables, parents, tuple(cells))
+
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every family; a parent that is silent has a gap."""
+        features = self.vocabulary.features
+        for own in self.cells:
+            for n, f in enumerate(own.parents, 1):
+                if features[f].missing and (own.codes[:, n] == features[f].size).any():
+                    raise InputError(
+                        f"{errors.column(self.vocabulary.names[f])} has gaps and categories that were left out, which "
+                        "a table cannot tell apart.",
+                        "Count without max_categories.",
+                    )
+            cell, class_ = np.nonzero(own.count)
+            yield Lines((own.child, *own.parents), own.codes[cell], class_, own.count[cell, class_])
+
+    def described(self) -> dict[str, Any]:
+        """The parents."""
+        return {"parents": [list(own) for own in self.parents]}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> FamilyCounts:
+        """The families of the parents that are told."""
+        parents = tuple(tuple(map(int, own)) for own in described["parents"])
+        sizes, n_classes = single.vocabulary.sizes, single.classes.size
+        columns = [(f, *own) for f, own in enumerate(parents) if own]
+        known = all(0 <= f < len(sizes) for own in columns for f in own)
+        if len(parents) != len(sizes) or not known or any(len(set(own)) != len(own) for own in columns):
+            raise ValueError("no such parent")
+        if not further.keys() <= set(columns):
+            raise ValueError("cells of other families")
+        cells = []
+        for child, *own in columns:
+            lines = further.get((child, *own))
+            codes = np.empty((0, 1 + len(own)), dtype=np.intp) if lines is None else lines.codes
+            if (codes[:, 0] >= sizes[child]).any():
+                raise ValueError("cells of no category")
+            at = (np.empty(0, dtype=np.intp), np.empty(0)) if lines is None else (lines.class_, lines.count)
+            cells.append(FamilyCells.of_cells(child, tuple(own), codes, at, n_classes))
+        return cls.of_families(single, parents, cells)
 
     def family(self, child: int, parents: tuple[int, ...]) -> FamilyCells:
         """The counts of a feature's family with these parents, the first of those it has."""
@@ -118,6 +171,36 @@ class FamilyCounts(Counts):
         columns = self.classes.codes_in(classes)
         cells = [family.widened(places, columns, classes.size) for family in self.cells]
         return FamilyCounts.of_families(single, self.parents, cells)
+
+    def _times(self, times: float) -> FamilyCounts:
+        cells = tuple(replace(own, count=times * own.count) for own in self.cells)
+        return replace(cast("FamilyCounts", super()._times(times)), cells=cells)
+
+    def _settled(self, both: Counts) -> FamilyCounts:
+        assert isinstance(both, FamilyCounts)
+        single = cast("FamilyCounts", super()._settled(both))
+        return replace(single, cells=tuple(map(self._settled_cells, self.cells, both.cells)))
+
+    def _settled_cells(self, cells: FamilyCells, both: FamilyCells) -> FamilyCells:
+        columns, n_classes = (cells.child, *cells.parents), self.classes.size
+
+        def named(at: int) -> str:
+            cell, class_ = divmod(at, n_classes)
+            return f"{self._named(columns, cells.codes[cell].tolist())} in class {self._label(class_)}"
+
+        rest = rest_of(cells.count.ravel(), both.count.ravel(), named).reshape(-1, n_classes)
+        kept = np.flatnonzero(rest.any(axis=1))
+        return replace(cells, codes=cells.codes[kept], count=rest[kept])
+
+    def _narrow(self, vocabulary: Vocabulary, classes: Categories) -> FamilyCounts:
+        single = super()._narrow(vocabulary, classes)
+        places = []
+        for old, new in zip(self.vocabulary.features, vocabulary.features, strict=True):
+            place = np.full(old.size + 1, new.size)
+            place[new.codes_in(old)] = np.arange(new.size)
+            places.append(place)
+        columns = classes.codes_in(self.classes)
+        return FamilyCounts.of_families(single, self.parents, [own.narrowed(places, columns) for own in self.cells])
 
     def __add__(self, other: Counts) -> FamilyCounts:
         if not isinstance(other, FamilyCounts):

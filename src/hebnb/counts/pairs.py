@@ -8,10 +8,10 @@ have many. Where W is large, only the cells that occur are kept: at most rows ×
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from hebnb.columns.kinds import Categories
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells
-from hebnb.counts.single import Counts
+from hebnb.counts.lines import Lines
+from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
@@ -29,6 +30,8 @@ _FEW_CATEGORIES = 8
 _BLOCK = 1 << 13
 # An array of this many cells is small whatever the rows.
 _SMALL_SQUARE = 1 << 20
+# How far sums of counts may be off, as a share of them.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,25 @@ class DensePairs:
         square[np.ix_(classes, positions, positions)] = self.square
         return DensePairs(square)
 
+    def times(self, times: float) -> DensePairs:
+        """All counts, so many times."""
+        return DensePairs(times * self.square)
+
+    def rest(self, both: Pairs, named: Callable[[int, int, int], str]) -> DensePairs:
+        """A difference without the dust of rounding; ``named`` names two positions and a class in a complaint."""
+        assert isinstance(both, DensePairs)
+        shape = self.square.shape
+
+        def at_place(at: int) -> str:
+            class_, first, second = np.unravel_index(at, shape)
+            return named(int(first), int(second), int(class_))
+
+        return DensePairs(rest_of(self.square.ravel(), both.square.ravel(), at_place).reshape(shape))
+
+    def narrowed(self, positions: IntArray, classes: IntArray) -> DensePairs:
+        """The cells at some of the positions and classes; the others have no rows."""
+        return DensePairs(self.square[np.ix_(classes, positions, positions)])
+
     def cells(self) -> SparsePairs:
         """The cells that occur."""
         class_, first, second = np.nonzero(np.triu(self.square))
@@ -102,6 +124,34 @@ class SparsePairs:
     def placed(self, positions: IntArray, classes: IntArray, shape: tuple[int, int]) -> Pairs:
         """The same cells in a larger layout."""
         return SparsePairs(positions[self.first], positions[self.second], classes[self.class_], self.count)
+
+    def times(self, times: float) -> SparsePairs:
+        """All counts, so many times."""
+        return replace(self, count=times * self.count)
+
+    def rest(self, both: Pairs, named: Callable[[int, int, int], str]) -> SparsePairs:
+        """A difference without the dust of rounding, and without cells that have no row left."""
+        assert isinstance(both, SparsePairs)
+
+        def at_place(at: int) -> str:
+            return named(int(self.first[at]), int(self.second[at]), int(self.class_[at]))
+
+        count = rest_of(self.count, both.count, at_place)
+        kept = np.flatnonzero(count)
+        return SparsePairs(self.first[kept], self.second[kept], self.class_[kept], count[kept])
+
+    def narrowed(self, positions: IntArray, classes: IntArray) -> SparsePairs:
+        """The cells at some of the positions and classes; the others have no rows."""
+        kept = np.flatnonzero(self.count)
+        place = np.zeros(
+            int(max(self.first.max(initial=0), self.second.max(initial=0), positions.max(initial=0))) + 1, np.intp
+        )
+        place[positions] = np.arange(len(positions))
+        class_ = np.zeros(int(max(self.class_.max(initial=0), classes.max(initial=0))) + 1, np.intp)
+        class_[classes] = np.arange(len(classes))
+        return SparsePairs(
+            place[self.first[kept]], place[self.second[kept]], class_[self.class_[kept]], self.count[kept]
+        )
 
     def cells(self) -> SparsePairs:
         """The cells that occur."""
@@ -149,6 +199,7 @@ class PairCounts(Counts):
     pairs: Pairs
     n_rows: int
     caps: Caps
+    sort: ClassVar[str] = "pairs"
 
     @classmethod
     def of_rows(cls, counts: Counts, rows: EncodedRows, caps: Caps) -> PairCounts:
@@ -163,6 +214,44 @@ class PairCounts(Counts):
             pairs = count_cells(positions, rows.labels, rows.weights, layout, counted)
         single = counts.classes, counts.class_count, counts.vocabulary, counts.tables
         return cls(*single, pairs, len(rows), caps)
+
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every pair of features."""
+        cells, layout = self.pairs.cells(), self.layout
+        first, second = layout.feature[cells.first], layout.feature[cells.second]
+        codes = np.stack([cells.first - layout.starts[first], cells.second - layout.starts[second]], axis=1)
+        order = np.argsort(first * len(layout.sizes) + second, kind="stable")
+        starts = np.flatnonzero(np.diff((first * len(layout.sizes) + second)[order], prepend=-1))
+        for lines in np.split(order, starts[1:]) if len(starts) else []:
+            columns = int(first[lines[0]]), int(second[lines[0]])
+            yield Lines(columns, codes[lines], cells.class_[lines], cells.count[lines])
+
+    def described(self) -> dict[str, Any]:
+        """Rows and caps."""
+        return {"n_rows": self.n_rows, "caps": [self.caps.max_parent_categories, self.caps.max_joint_cells]}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> PairCounts:
+        """Pairs; where nothing is said of caps, all of them have to be there."""
+        caps = Caps(*described.get("caps", (None, None)))
+        layout, n_classes = Layout(single.vocabulary.sizes), single.classes.size
+        n_rows = int(described.get("n_rows", np.rint(single.class_count.sum())))
+        parts = [(np.empty(0, dtype=np.intp), np.empty(0))]
+        for columns, lines in further.items():
+            at = [layout.starts[f] + lines.codes[:, n] for n, f in enumerate(columns)]
+            if len(columns) != 2 or columns[0] == columns[1] or (lines.codes >= layout.sizes[list(columns)]).any():
+                raise ValueError("cells that are no pairs")
+            first, second = at if columns[0] < columns[1] else at[::-1]
+            parts.append(_summed((first * layout.width + second) * n_classes + lines.class_, lines.count))
+        key, count = (np.concatenate(part) for part in zip(*parts, strict=True))
+        cells = _unpacked(*_summed(key, count), layout.width, n_classes)
+        if "caps" not in described:
+            _check_pairs(cells, layout, single)
+        counted = caps.counted(layout.sizes, n_classes)
+        pairs = held(cells, layout, n_classes, min(n_rows, len(count)), counted)
+        return cls(single.classes, single.class_count, single.vocabulary, single.tables, pairs, n_rows, caps)
 
     @cached_property
     def layout(self) -> Layout:
@@ -191,6 +280,44 @@ class PairCounts(Counts):
         fits = dense_fits(layout, classes.size, self.n_rows, counted)
         pairs = (self.pairs if fits else self.pairs.cells()).placed(positions, columns, (layout.width, classes.size))
         return PairCounts(classes, single.class_count, vocabulary, single.tables, pairs, self.n_rows, self.caps)
+
+    def __sub__(self, other: Counts) -> Self:
+        rest = super().__sub__(other)
+        if rest is NotImplemented:
+            return NotImplemented
+        assert isinstance(other, PairCounts)
+        return replace(rest, n_rows=max(self.n_rows - other.n_rows, 1))
+
+    def _times(self, times: float) -> PairCounts:
+        return replace(cast("PairCounts", super()._times(times)), pairs=self.pairs.times(times))
+
+    def _settled(self, both: Counts) -> PairCounts:
+        assert isinstance(both, PairCounts)
+        single = cast("PairCounts", super()._settled(both))
+        return replace(single, pairs=self.pairs.rest(both.pairs, self._named_pair))
+
+    def _named_pair(self, first: int, second: int, class_: int) -> str:
+        columns = self.layout.feature[[first, second]].tolist()
+        codes = [place - int(self.layout.starts[f]) for place, f in zip((first, second), columns, strict=True)]
+        return f"{self._named(columns, codes)} in class {self._label(class_)}"
+
+    def _narrow(self, vocabulary: Vocabulary, classes: Categories) -> PairCounts:
+        single = super()._narrow(vocabulary, classes)
+        layout = Layout(vocabulary.sizes)
+        counted = self.caps.counted(layout.sizes, classes.size)
+        new = np.argwhere(counted & ~self.caps.counted(self.layout.sizes, self.classes.size))
+        if len(new):
+            first, second = (vocabulary.names[f] for f in new[0])
+            raise InputError(
+                f"Columns {first!r} and {second!r} have so few categories left that their pairs are within the caps, "
+                "and these were not counted.",
+                "Count the rows that are left anew.",
+            )
+        features = zip(self.layout.starts, self.vocabulary.features, vocabulary.features, strict=False)
+        positions = np.concatenate([start + own.codes_in(old) for start, old, own in features])
+        pairs = self.pairs.narrowed(positions, classes.codes_in(self.classes))
+        held_pairs = held(pairs.cells(), layout, classes.size, self.n_rows, counted)
+        return PairCounts(classes, single.class_count, vocabulary, single.tables, held_pairs, self.n_rows, self.caps)
 
     def __add__(self, other: Counts) -> PairCounts:
         if not isinstance(other, PairCounts):
@@ -233,6 +360,25 @@ class Caps:
         """Whether a pair is used in either direction. It never becomes so again once it is not: sizes only grow."""
         used = self.used(sizes, n_classes)
         return used | used.T
+
+
+def _check_pairs(cells: SparsePairs, layout: Layout, single: Counts) -> None:
+    """Complain of pairs of columns that have other rows than the classes have."""
+    names, n = single.vocabulary.names, len(layout.sizes)
+    key = layout.feature[cells.first] * n + layout.feature[cells.second]
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        here = key == i * n + j
+        rows = np.bincount(cells.class_[here], cells.count[here], single.classes.size)
+        wrong = rows > single.class_count * (1 + _ROUNDING)
+        if single.vocabulary.missing != "ignore":
+            wrong |= rows < single.class_count * (1 - _ROUNDING)
+        if wrong.any():
+            c = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"Columns {names[i]!r} and {names[j]!r} together count {rows[c]:,.6g} rows of class "
+                f"{single.classes.values.tolist()[c]!r}, and there are {single.class_count[c]:,.6g}.",
+                "Count every pair of columns, gaps included.",
+            )
 
 
 def dense_fits(layout: Layout, n_classes: int, n_rows: int, counted: BoolArray) -> bool:

@@ -11,6 +11,9 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.foundation.arrays import FloatArray, IntArray
 
+# The largest share of a weight that is rounding.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -92,6 +95,33 @@ class Sample:
             ours.seen + theirs.seen,
         )
 
+    def __mul__(self, times: float) -> Sample:
+        return replace(self, weights=times * self.weights)
+
+    def without(self, rows: EncodedRows) -> Sample:
+        """The sample without these rows, which have its vocabulary, as far as they are in it.
+
+        Rows with the same codes and class are the same. Where the sample is of some rows only, one that is alike goes
+        for a row that may not have been drawn.
+        """
+        lines = [
+            np.concatenate(pair) for pair in zip((*self.codes, self.labels), (*rows.codes, rows.labels), strict=True)
+        ]
+        _, group = np.unique(np.stack(lines, axis=1), axis=0, return_inverse=True)
+        group = group.reshape(-1)
+        due = np.bincount(group[len(self) :], rows.weights, group.max() + 1).astype(float)
+        # Of rows that are alike, the first are taken until all that is due is.
+        order = np.argsort(group[: len(self)], kind="stable")
+        own, weight = group[: len(self)][order], self.weights[order]
+        before = np.cumsum(weight) - weight
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        before -= np.repeat(before[first], np.diff(first, append=len(own)))
+        left = np.empty(len(self))
+        left[order] = weight - np.clip(due[own] - before, 0, weight)
+        left[left <= _ROUNDING * self.weights] = 0
+        seen = np.maximum(self.seen - np.bincount(rows.labels, minlength=self.classes.size), 0)
+        return replace(self, weights=left, seen=seen)._rows(np.flatnonzero(left))
+
     def detached(self) -> Sample:
         """The same rows in memory of their own."""
         return replace(self, codes=tuple(column.copy() for column in self.codes), weights=self.weights.copy())
@@ -99,6 +129,25 @@ class Sample:
     def with_classes(self, classes: Categories) -> Sample:
         """The same rows with room for classes that have not occurred."""
         return self._recoded(self.vocabulary, self.classes | classes)
+
+    def narrowed(self, vocabulary: Vocabulary, classes: Categories) -> Sample:
+        """The same rows under a vocabulary without categories and classes that no row has."""
+        codes = []
+        for column, old, new in zip(self.codes, self.vocabulary.features, vocabulary.features, strict=True):
+            place = np.full(old.size + 1, new.size)
+            place[new.codes_in(old)] = np.arange(new.size)
+            codes.append(place[column])
+        kept = classes.codes_in(self.classes)
+        label = np.zeros(self.classes.size, dtype=np.intp)
+        label[kept] = np.arange(classes.size)
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            classes=classes,
+            codes=tuple(codes),
+            labels=label[self.labels],
+            seen=self.seen[kept],
+        )
 
     def _recoded(self, vocabulary: Vocabulary, classes: Categories) -> Sample:
         codes = tuple(

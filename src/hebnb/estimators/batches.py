@@ -27,6 +27,7 @@ def fit_batches(
     classes: Any = None,
     batch_size: int = 131_072,
     progress: bool = False,
+    decay: float = 1.0,
 ) -> Model:
     """Learn from a PyArrow dataset, or from tables or record batches one after the other.
 
@@ -48,6 +49,8 @@ def fit_batches(
         Rows of a PyArrow dataset read at a time.
     progress : bool, default=False
         Show a progress bar, if the package rich is there.
+    decay : float, default=1.0
+        How much the rows of all earlier batches count whenever another comes, as for ``partial_fit``.
 
     Returns
     -------
@@ -83,7 +86,11 @@ def fit_batches(
                 continue
             some = True
             model.partial_fit(
-                table.select(chosen).to_native(), table[target].to_native(), classes=classes, sample_weight=weights
+                table.select(chosen).to_native(),
+                table[target].to_native(),
+                classes=classes,
+                sample_weight=weights,
+                decay=decay,
             )
             if shown is not None:
                 shown.advance(task, len(table))

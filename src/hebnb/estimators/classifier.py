@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
+from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,9 +30,11 @@ from hebnb.engines.counting import check_limit
 from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.alerts import warn_of_table
+from hebnb.estimators.forgetting import as_counted
 from hebnb.estimators.learning import Learning, thinned
 from hebnb.estimators.rows import (
     check_columns,
+    checked_table,
     encoded_and_unseen,
     explained,
     frozen_at,
@@ -41,6 +45,7 @@ from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
 from hebnb.evidence.single import importances
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
+from hebnb.scores.class_prior import checked_prior, estimated_prior
 from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
 from hebnb.scores.lookups import best_classes
@@ -192,7 +197,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         return self._learning().encoded(read(X), self._required(y), sample_weight)[0]
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float = 1.0
+    ) -> Self:
         """Learn from one more batch, which may bring new categories.
 
         The result is that of one ``fit`` on all rows together, except that float columns keep the bins, or the
@@ -209,6 +216,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             are welcome at any time.
         sample_weight : array of shape (S,), optional
             How many times each row counts.
+        decay : float, default=1.0
+            How much the rows of all earlier batches count from now on: with 0.99, those of a batch that is a hundred
+            batches old count 0.37 times. Above 0, and at most 1.
 
         Returns
         -------
@@ -220,9 +230,12 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         >>> model = NaiveBayes().partial_fit([["a"], ["b"]], [0, 1]).partial_fit([["c"]], [1])
         >>> model.categories_
         [array(['a', 'b', 'c'], dtype=object)]
+        >>> model.partial_fit([["c"]], [1], decay=0.5).class_count_
+        array([0.5, 2. ])
         """
         learning = self._learning()
         self._refuse_limit("partial_fit")
+        _check_decay(decay)
         X = as_array(X)
         table = read(X)
         known: Learned | None = getattr(self, "_learned", None)
@@ -243,16 +256,120 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
             counts, sample = counts.with_classes(allowed), sample and sample.with_classes(allowed)
         if kept is not None and sample is not None:
-            sample = kept.sample + sample
+            sample = kept.sample * decay + sample
         if before is not None:
-            counts = learning.structure.added(before, counts)
+            counts = learning.structure.added(before if decay == 1 else before * decay, counts)
         sample = thinned(sample, counts)
-        scores = self._learned_from(learning, counts, sample, None if known is None else known.scores)
+        scores = self._learned_from(learning, counts, sample, known)
         now_kept = None if sample is None else Kept(sample.detached(), random)
         if known is None:
             return self._begin(scores, {}, allowed, now_kept)
         self._learned = Learned(scores, known.dropped, allowed, now_kept, known.written)
         return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back that the model has learned from, as when a customer asks to be forgotten.
+
+        The result is that of a fit without them, with the same bins, and of ``KDB`` and ``EvidenceClassifier`` with the
+        same parents, crosses, strengths and weights, which only ``fit`` chooses: a category or class whose last row is
+        gone is gone, and concentrations are learned anew. Leave-one-out weights are learned anew if the model keeps a
+        sample of its rows, as after ``partial_fit``; the rows leave that sample too.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+        y : array or series of shape (S,)
+        sample_weight : array of shape (S,), optional
+            How many times each row counted; where earlier batches faded, what they count now.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes().fit([["a"], ["b"], ["c"]], [0, 1, 1])
+        >>> model.forget([["c"]], [1]).categories_
+        [array(['a', 'b'], dtype=object)]
+        """
+        learning = self._learning()
+        self._refuse_limit("forget")
+        known = self._state()
+        counts = known.scores.counts
+        rows = as_counted(counts, checked_table(self, X, known.scores), self._required(y), sample_weight)
+        counts = counts - learning.structure.count(rows, counts)
+        if known.allowed is not None:
+            counts = counts.with_classes(known.allowed)
+        kept = known.kept
+        if kept is not None:
+            kept = Kept(kept.sample.without(rows).narrowed(counts.vocabulary, counts.classes), kept.random)
+        scores = self._learned_from(learning, counts, None if kept is None else kept.sample, known)
+        self._learned = replace(known, scores=scores, kept=kept)
+        return self
+
+    def with_prior(self, prior: Any) -> Self:
+        """The model for rows among which classes have other shares, and are otherwise as they were.
+
+        The odds of every two classes are multiplied by how much their odds among all rows have changed, exactly,
+        whatever the model is. The model itself stays as it is.
+
+        Parameters
+        ----------
+        prior : array of shape (C,)
+            The share of every class among the rows to come, in the order of ``classes_``; positive, and one altogether.
+
+        Returns
+        -------
+        classifier
+            A copy, which answers, explains, is saved and exported like any other. What it learns later begins with the
+            shares of the rows again.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes("laplace").fit([["a"], ["b"]], ["fraud", "honest"])
+        >>> model.predict_proba([["a"]]).round(3)
+        array([[0.667, 0.333]])
+        >>> model.with_prior([0.01, 0.99]).predict_proba([["a"]]).round(3)
+        array([[0.02, 0.98]])
+        """
+        known = self._state()
+        shares = checked_prior(prior, known.scores.counts.classes)
+        changed = copy(self)
+        changed._learned = replace(known, scores=known.scores.with_prior(np.log(shares)).prepared())
+        return changed
+
+    def estimate_prior(self, X: Any) -> FloatArray:
+        """The shares of the classes among new rows without labels, found by expectation and maximisation.
+
+        The shares are those under which the new rows are most likely, if the rows of every class are as they were when
+        the model learned, and only the classes are more or less frequent (Saerens, Latinne and Decaestecker, 2002).
+        They are as good as the probabilities are calibrated: with ``weighting="loo"`` or ``EvidenceClassifier``.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+
+        Returns
+        -------
+        array of shape (C,)
+            In the order of ``classes_``; ``with_prior`` takes it, if every class has a share.
+
+        Examples
+        --------
+        Of twenty new rows, twelve have what two in three rows of class "y" have, and one in three of class "x":
+
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes("laplace").fit([["a"], ["b"]], ["x", "y"])
+        >>> model.estimate_prior([["b"]] * 12 + [["a"]] * 8).round(2)
+        array([0.2, 0.8])
+        """
+        scores = self.score_tables_
+        if is_lazy(X):
+            raise InputError("The shares of classes are estimated from rows in memory.", "Collect some of the rows.")
+        proba = softmax(scores.joint_log_scores(self._codes(X, scores)), axis=1)
+        return estimated_prior(proba, np.exp(scores.log_prior))
 
     def predict(self, X: Any) -> Any:
         """The most probable class of every row; of a lazy table, that table with a column ``prediction``.
@@ -531,8 +648,9 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         )
 
     def _learned_from(
-        self, learning: Learning, counts: Counts, sample: Sample | None, before: ScoreTables | None = None
+        self, learning: Learning, counts: Counts, sample: Sample | None, known: Learned | None = None
     ) -> ScoreTables:
+        before = None if known is None else known.scores.as_learned()
         return learning.learned(counts, sample, self._given_prior(counts.classes.size), before)
 
     def _begin(
@@ -584,6 +702,14 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _lazily(self, X: Any, what: str) -> Any:
         """The lazy table with its predictions, on the same engine, as the model is now."""
         return scoring.predicted(X, self.score_tables_, what)
+
+
+def _check_decay(decay: Any) -> None:
+    if isinstance(decay, bool) or not isinstance(decay, Real) or not 0 < float(decay) <= 1:
+        raise ParameterError(
+            f"decay={decay!r} must be a number above 0 and at most 1.",
+            "1 lets all rows count alike, 0.99 lets them fade.",
+        )
 
 
 def _allowed(classes: Any, known: Learned | None) -> Categories | None:

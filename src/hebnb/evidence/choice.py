@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hebnb.columns.kinds import Categories
-from hebnb.foundation.arrays import FloatArray
+from hebnb.foundation.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,10 @@ class Choice:
         offsets = np.zeros(new.size)
         offsets[old.codes_in(new)] = self.offsets
         return replace(self, offsets=offsets)
+
+    def narrowed(self, classes: IntArray) -> Choice:
+        """The same for some of the classes."""
+        return replace(self, offsets=self.offsets[classes])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choice) and self.document() == other.document()

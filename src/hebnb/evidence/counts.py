@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from hebnb.columns.kinds import Categories, Kind
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
-from hebnb.counts.single import Counts
+from hebnb.counts.lines import Lines
+from hebnb.counts.single import Counts, rest_of
 from hebnb.errors import InputError
 from hebnb.evidence.choice import Choice, Cross
 from hebnb.evidence.leaving import grouped
@@ -68,6 +70,7 @@ class EvidenceCounts(Counts):
 
     choice: Choice
     cells: tuple[CrossCells, ...]
+    sort: ClassVar[str] = "evidence"
 
     @classmethod
     def with_cells(cls, counts: Counts, choice: Choice, cells: Sequence[CrossCells]) -> EvidenceCounts:
@@ -88,6 +91,41 @@ class EvidenceCounts(Counts):
             cells.append(CrossCells.tallied(nodes, rows.labels, rows.weights, n_classes))
         return cls.with_cells(Counts.of(rows), choice, cells)
 
+    def further_lines(self) -> Iterator[Lines]:
+        """A block for every cross, whose cells are of nodes."""
+        for cross, own in zip(self.choice.crosses, self.cells, strict=True):
+            cell, class_ = np.nonzero(own.count)
+            yield Lines(cross.columns, own.codes[cell], class_, own.count[cell, class_], by_number=True)
+
+    def described(self) -> dict[str, Any]:
+        """The choice."""
+        return {"choice": self.choice.document()}
+
+    @classmethod
+    def of_lines(
+        cls, single: Counts, further: Mapping[tuple[int, ...], Lines], described: Mapping[str, Any]
+    ) -> EvidenceCounts:
+        """The crosses of the choice."""
+        choice = Choice.restored(described["choice"], single.classes.size)
+        features = single.vocabulary.features
+        if [len(own.levels) for own in choice.columns] != [len(kind.levels) for kind in features]:
+            raise ValueError("strengths and levels do not match")
+        if not further.keys() <= {cross.columns for cross in choice.crosses}:
+            raise ValueError("cells of other crosses")
+        cells = []
+        for cross in choice.crosses:
+            lines = further.get(cross.columns)
+            if lines is None:
+                cells.append(
+                    CrossCells(np.empty((0, len(cross.columns)), dtype=np.intp), np.empty((0, single.classes.size)))
+                )
+                continue
+            limits = np.array([int(nodes_of(features[f], cross.depth).max()) + 1 for f in cross.columns])
+            if ((lines.codes < 0) | (lines.codes >= limits)).any():
+                raise ValueError("cells of no node")
+            cells.append(CrossCells.tallied([*lines.codes.T], lines.class_, lines.count, single.classes.size))
+        return cls.with_cells(single, choice, cells)
+
     def _widen(self, vocabulary: Vocabulary, classes: Categories) -> EvidenceCounts:
         single = super()._widen(vocabulary, classes)
         pairs = list(zip(self.vocabulary.features, vocabulary.features, strict=True))
@@ -97,6 +135,38 @@ class EvidenceCounts(Counts):
             for cross, cells in zip(self.choice.crosses, self.cells, strict=True)
         ]
         return EvidenceCounts.with_cells(single, self.choice.widened(self.classes, classes), cells)
+
+    def _times(self, times: float) -> EvidenceCounts:
+        cells = tuple(CrossCells(own.codes, times * own.count) for own in self.cells)
+        return replace(cast("EvidenceCounts", super()._times(times)), cells=cells)
+
+    def _settled(self, both: Counts) -> EvidenceCounts:
+        assert isinstance(both, EvidenceCounts)
+        single = cast("EvidenceCounts", super()._settled(both))
+        parts = zip(self.choice.crosses, self.cells, both.cells, strict=True)
+        return replace(single, cells=tuple(self._settled_cells(*part) for part in parts))
+
+    def _settled_cells(self, cross: Cross, cells: CrossCells, both: CrossCells) -> CrossCells:
+        n_classes = self.classes.size
+
+        def named(at: int) -> str:
+            columns = " and ".join(repr(self.vocabulary.names[f]) for f in cross.columns)
+            return f"a combination of columns {columns} in class {self._label(at % n_classes)}"
+
+        rest = rest_of(cells.count.ravel(), both.count.ravel(), named).reshape(-1, n_classes)
+        kept = np.flatnonzero(rest.any(axis=1))
+        return CrossCells(cells.codes[kept], rest[kept])
+
+    def _narrow(self, vocabulary: Vocabulary, classes: Categories) -> EvidenceCounts:
+        single = super()._narrow(vocabulary, classes)
+        columns = classes.codes_in(self.classes)
+        pairs = list(zip(vocabulary.features, self.vocabulary.features, strict=True))
+        cells = []
+        for cross, own in zip(self.choice.crosses, self.cells, strict=True):
+            kept = np.flatnonzero(own.count.any(axis=1))
+            nodes = [_inverse(_places(*pairs[f], cross), own.codes[kept, n]) for n, f in enumerate(cross.columns)]
+            cells.append(CrossCells(np.stack(nodes, axis=1), own.count[kept][:, columns]))
+        return EvidenceCounts.with_cells(single, self.choice.narrowed(columns), cells)
 
     def __add__(self, other: Counts) -> EvidenceCounts:
         if not isinstance(other, EvidenceCounts):
@@ -124,6 +194,13 @@ def _places(old: Kind, new: Kind, cross: Cross) -> IntArray:
     places = np.empty(int(nodes.max()) + 1, dtype=np.intp)
     places[nodes] = wider[np.append(old.codes_in(new), new.size)]
     return places
+
+
+def _inverse(places: IntArray, nodes: IntArray) -> IntArray:
+    """The numbers that lead to these places."""
+    number = np.zeros(int(max(places.max(), nodes.max(initial=0))) + 1, dtype=np.intp)
+    number[places] = np.arange(len(places))
+    return number[nodes]
 
 
 def _distinct(columns: Sequence[IntArray]) -> tuple[IntArray, IntArray]:

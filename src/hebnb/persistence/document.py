@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
+from hebnb.columns.tree_memory import bytes_of_trees
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.state import AsWritten, Learned
@@ -21,7 +22,7 @@ from hebnb.foundation.json_values import from_json, to_json
 from hebnb.parts.pipeline import apart, together
 from hebnb.persistence.allowance import Allowance
 from hebnb.persistence.counts import counts_of, with_counts
-from hebnb.persistence.needs import bytes_of_trees, bytes_to_answer
+from hebnb.persistence.needs import bytes_to_answer
 from hebnb.persistence.old_formats import as_written_now
 from hebnb.persistence.parts import described_parts, restored_parts
 from hebnb.scores.build import family_tables, levels
@@ -29,6 +30,7 @@ from hebnb.scores.combination import Combination
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.scores.tables import ScoreTable
+from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
 from hebnb.structures import CLASSIFIERS
 from hebnb.version import __version__
@@ -141,11 +143,13 @@ class _Parts:
         require(
             structure.has_estimates == (header["estimates"] is not None), f"{header['model']} has no such estimates"
         )
-        estimates = self._estimates(counts, rule)
-        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
-        tables = structure.of_counts(counts) or self._families(counts, rule)
         log_prior = self.numbers("log_prior", (classes.size,), lowest=True)
         given = bool(header["prior_is_given"])
+        estimates = self._estimates(counts, rule)
+        if estimates is not None and given:
+            estimates = estimates.shifted(log_prior - class_log_prior(counts.class_count))
+        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
+        tables = structure.of_counts(counts) or self._families(counts, rule)
         combination = self._combination((classes.size, len(tables)), estimates)
         scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
         require(_answers(scores), "it gives no probabilities")

@@ -103,7 +103,8 @@
     const u = codes[i];
     if (f === i) {
       const imaginary = C * data.features[i].size;
-      return Math.log((data.count[(starts[i] + u) * C + c] + 1) / (data.rows + imaginary)) - data.logPrior[c];
+      const joint = Math.log((data.count[(starts[i] + u) * C + c] + 1) / (data.rows + imaginary));
+      return joint + data.priorChange[c] - data.logPrior[c];
     }
     return data.used[i][f] ? child(i, u, f, codes[f], c) : single(f, codes, c);
   });

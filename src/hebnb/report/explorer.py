@@ -233,6 +233,7 @@ def _pairs(estimates: Estimates, choices: Choices, weights: FloatArray | None) -
     total = estimates.directed.total[:, of_parents]
     return {
         "parents": estimates.parents.tolist(),
+        "priorChange": _floats(np.broadcast_to(estimates.prior_change, counts.classes.size)),
         "parentWeights": None if weights is None else _floats(weights),
         "used": used.tolist(),
         "mayBeParent": packed(estimates.may_be_parent[kept].astype(float)),

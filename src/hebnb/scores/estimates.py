@@ -6,7 +6,7 @@ log P(x_j | y) instead. An estimate is in effect for rows whose parent's value o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,8 @@ class Estimates:
         Strength of the prior for (class, parent, child); NaN where the child depends on the class alone.
     min_count : float
         A value acts as a parent only if it occurred in at least this weight of rows.
+    prior_change : array of shape (C,) or 0
+        What the log of the class prior exceeds that of the training rows by.
     """
 
     counts: PairCounts
@@ -47,6 +49,7 @@ class Estimates:
     parents: IntArray
     concentration: FloatArray
     min_count: float
+    prior_change: FloatArray | float = 0.0
 
     @classmethod
     def of(
@@ -62,6 +65,10 @@ class Estimates:
         """Learn the concentrations of the pairs in use, unless they are known."""
         m = Directed.of(counts, used).concentrations(rule) if concentration is None else concentration
         return cls(counts, rule, parents, m, min_count)
+
+    def shifted(self, change: FloatArray) -> Estimates:
+        """The same under a class prior whose log is changed by so much."""
+        return replace(self, prior_change=self.prior_change + change)
 
     @cached_property
     def pairs(self) -> PairTables:
@@ -98,12 +105,13 @@ class Estimates:
     def log_joint(self) -> FloatArray:
         """log (N_cu + 1)/(S + C·K_i) for every class and position (paper, eq. 9), with a last one for silence.
 
-        It is the posterior mean with one imaginary row in every one of the C·K_i combinations.
+        It is the posterior mean with one imaginary row in every one of the C·K_i combinations. Under another class
+        prior it changes by as much as the log of that.
         """
         rows = self.counts.class_count.sum()
         combinations = np.maximum(self.counts.classes.size * self.counts.sizes, 1)
         tables = [
-            np.log(posterior_mean(dense(table), rows, 1 / number, number))
+            np.log(posterior_mean(dense(table), rows, 1 / number, number)) + self.prior_change
             for table, number in zip(self.counts.tables, combinations, strict=True)
         ]
         return np.ascontiguousarray(np.concatenate([*tables, np.zeros((1, self.counts.classes.size))]).T)
@@ -171,7 +179,9 @@ class Estimates:
         joint = rows.without(class_counts(counts.tables[i], rows.codes[i]), left.known[i])
         combinations = counts.classes.size * self.layout.sizes[i]
         others = counts.class_count.sum() - rows.amount
-        return np.log(posterior_mean(joint, others, 1 / combinations, combinations))
+        change = np.broadcast_to(self.prior_change, counts.classes.size)[:, np.newaxis]
+        log_joint: FloatArray = np.log(posterior_mean(joint, others, 1 / combinations, combinations)) + change
+        return log_joint
 
     def _add_children_left_out(
         self, scores: FloatArray, i: int, rows: Rows, left: Left, where: tuple[Directed, IntArray]

@@ -19,6 +19,7 @@ from hebnb.scores.estimates import Estimates
 from hebnb.scores.left_out import Left, Rows
 from hebnb.scores.lookups import Lookup, summed
 from hebnb.scores.tables import ScoreTable
+from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import Smoother
 
 # Scores looked up at a time, so that they stay in the processor's cache.
@@ -91,14 +92,30 @@ class ScoreTables:
         """The same tables, put together in another way."""
         return replace(self, combination=combination)
 
+    def with_prior(self, log_prior: FloatArray) -> ScoreTables:
+        """The same for rows whose classes have other shares: every score changes by what their logarithm does.
+
+        The prior is in every estimate, and in the plain sum, once; where weights make it count more or less than once,
+        offsets make up for that.
+        """
+        change = log_prior - self.log_prior
+        estimates = self.estimates and self.estimates.shifted(change)
+        offsets = self.combination.offsets + (1 - self.combination.weight_of_prior()) * change
+        combination = replace(self.combination, offsets=offsets)
+        return replace(self, log_prior=log_prior, prior_is_given=True, estimates=estimates, combination=combination)
+
+    def as_learned(self) -> ScoreTables:
+        """The same under the class prior that the estimates were learned with."""
+        return self if self.estimates is None else self.with_prior(class_log_prior(self.counts.class_count))
+
     def with_own_prior(self) -> ScoreTables:
         """The same under the class prior that the training rows have."""
         return replace(self, prior_is_given=False)
 
     def weights_for(self, other: ScoreTables) -> Combination:
-        """The weights here for the parts of a model with more classes and perhaps other parents: new ones have none."""
-        offsets = np.zeros(other.n_classes)
-        offsets[self.counts.classes.codes_in(other.counts.classes)] = self.combination.offsets
+        """The weights here for the parts of a model with other classes and parents: new ones have none."""
+        classes = self.counts.classes.codes_of(other.counts.classes.values)
+        offsets = np.append(self.combination.offsets, 0.0)[classes]
         weights = self.combination.estimate_weights
         if weights is not None:
             known = dict(zip(self.parents.tolist(), weights.tolist(), strict=True))

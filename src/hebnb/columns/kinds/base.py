@@ -214,6 +214,14 @@ class Kind(ABC):
     def codes_in(self, wider: Self) -> IntArray:
         """The codes that these categories have in a feature that contains them."""
 
+    @abstractmethod
+    def with_rows(self, rows: FloatArray) -> Self:
+        """What is left of the feature where every code occurs so often, perhaps no longer."""
+
+    def unlike(self, other: Kind) -> str:
+        """Why the values of two parts mean different things."""
+        return f"one part has {self.description}, the other {other.description}"
+
     def limited(self, rows: FloatArray, most: int) -> tuple[Kind, IntArray] | None:
         """At most so many categories, the most frequent, and their codes here; None if there are no more.
 

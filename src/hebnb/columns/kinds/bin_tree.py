@@ -126,7 +126,7 @@ class BinTree(Bins):
 
     def coarser(self, level: int) -> Bins:
         """The nodes at a level as bins of their own."""
-        return Bins(self.edges[self.depths <= level + 1], self.missing, self.of_times)
+        return Bins(self.edges[self.depths <= level + 1], self.missing, self.of_times, empty=self.empty)
 
     def nodes_of_coarser(self, coarser: Kind, level: int) -> IntArray:
         """The bins counted by are the nodes."""
@@ -150,11 +150,12 @@ class BinTree(Bins):
         depths = np.array(described["depths"], dtype=np.intp)
         if depths.shape != bins.edges.shape or not bool(np.all((depths >= 1) & (depths <= DEEPEST))):
             raise ValueError("depths and edges do not match")
-        return cls(bins.edges, bins.missing, bins.of_times, depths, bool(described.get("of_integers", False)))
+        of_integers = bool(described.get("of_integers", False))
+        return cls(bins.edges, bins.missing, bins.of_times, depths, of_integers, empty=bins.empty)
 
     def _nodes(self, depth: int) -> IntArray:
-        leaves = np.append(0, np.cumsum(self.depths <= depth))
-        others = leaves[-1] + 1 + np.arange(self.missing + 1)  # the gap, and what is silent
+        leaves = np.append(0, np.cumsum(self.depths <= depth))[: self._n_bins]
+        others = leaves.max(initial=-1) + 1 + np.arange(self.missing + 1)  # the gap, and what is silent
         return np.concatenate([leaves, others])
 
 

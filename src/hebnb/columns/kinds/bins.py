@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from hebnb.columns.kinds.base import (
     Numbers,
     T_co,
     refuse_missing,
-    warn_of_gaps,
     with_missing,
 )
 from hebnb.columns.kinds.categories import Categories
@@ -52,6 +51,8 @@ class Bins(Kind):
     edges: FloatArray
     missing: bool
     of_times: bool = False
+    # Whether no number was seen yet, so that there is no bin but that of gaps.
+    empty: bool = field(default=False, kw_only=True)
     name: ClassVar[str] = "bins"
 
     @classmethod
@@ -69,9 +70,7 @@ class Bins(Kind):
         present = ~np.isnan(numbers)
         given = reading.given_edges.get(column.name)
         if given is not None:
-            if not present.any():
-                warn_of_gaps(column.name)
-            return cls(given, missing and bool(present.any()), column.holds_times)
+            return cls(given, missing, column.holds_times, empty=not present.any())
         edges = _edges(Numbers(numbers, weights), reading.n_bins)
         return Categories.learn(column, reading) if edges is None else cls(edges, missing, column.holds_times)
 
@@ -93,9 +92,7 @@ class Bins(Kind):
     def counted(self, keys: Column, policy: MissingPolicy) -> Bins:
         """Whether there were gaps, and numbers."""
         gaps = self.gaps(keys)
-        if gaps.all():
-            warn_of_gaps(keys.name)
-        return replace(self, missing=bool(gaps.any() and not gaps.all()) and policy == "category")
+        return replace(self, missing=bool(gaps.any()) and policy == "category", empty=bool(gaps.all()))
 
     def codes_of_keys(self, keys: Column) -> IntArray:
         """The keys are numbers of bins."""
@@ -105,7 +102,16 @@ class Bins(Kind):
     @property
     def size(self) -> int:
         """K, the number of bins, the missing one included."""
-        return len(self.edges) + 1 + self.missing
+        return self._n_bins + self.missing
+
+    @property
+    def _n_bins(self) -> int:
+        return 0 if self.empty else len(self.edges) + 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number was seen."""
+        return self.empty
 
     @property
     def labels(self) -> Array:
@@ -120,7 +126,7 @@ class Bins(Kind):
         ends = self._edge_texts()
         inner = [f"{low} – {high}" for low, high in pairwise(ends)]
         bins = [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"] if ends else ["any number"]
-        return [*bins, *([None] if self.missing else [])]
+        return [*bins[: self._n_bins], *([None] if self.missing else [])]
 
     def _edge_texts(self) -> list[str]:
         if self.of_times:
@@ -145,7 +151,8 @@ class Bins(Kind):
     def encode(self, column: Column) -> IntArray:
         """A code for every row."""
         numbers = column.numbers
-        return np.where(np.isnan(numbers), self.missing_code, edges_below(self.edges, numbers))
+        of_numbers = self.size if self.empty else edges_below(self.edges, numbers)
+        return np.where(np.isnan(numbers), self.missing_code, of_numbers)
 
     def gaps(self, column: Column) -> BoolArray:
         """Which rows have no value."""
@@ -158,35 +165,51 @@ class Bins(Kind):
 
     def outlives(self, codes: IntArray) -> BoolArray:
         """A bin stays when its last row is gone."""
-        return codes <= len(self.edges)
+        return codes < self._n_bins
 
     @property
     def may_be_silent(self) -> bool:
-        """Where edges were given, a first batch may have been all gaps, which then are not counted."""
+        """Earlier versions, whose files are read, did not count the gaps of a column that was all gaps."""
         return True
 
     def relearned(self, column: Column, policy: MissingPolicy) -> Bins:
         """The same bins."""
-        return replace(self, missing=has_missing(column.numbers, policy, column.name))
+        numbers = column.numbers
+        empty = self.empty and bool(np.isnan(numbers).all())
+        return replace(self, missing=has_missing(numbers, policy, column.name), empty=empty)
 
     def union(self, other: Kind) -> Bins | None:
         """The same bins, if they are."""
         if not isinstance(other, Bins) or not np.array_equal(self.edges, other.edges):
             return None
-        return replace(self, missing=self.missing or other.missing)
+        return replace(self, missing=self.missing or other.missing, empty=self.empty and other.empty)
 
     def codes_in(self, wider: Bins) -> IntArray:
         """The codes that these bins have in a feature with the same edges."""
-        codes = np.arange(len(self.edges) + 1)
+        codes = np.arange(self._n_bins)
         return with_missing(codes, wider) if self.missing else codes
 
+    def with_rows(self, rows: FloatArray) -> Self:
+        """Bins stay, unless there is no number left; gaps are gone with the last."""
+        empty = not rows[: self._n_bins].any()
+        return replace(self, missing=self.missing and bool(rows[self.missing_code] > 0), empty=empty)
+
+    def unlike(self, other: Kind) -> str:
+        """Other edges, most often."""
+        if not isinstance(other, Bins):
+            return super().unlike(other)
+        return "the parts are cut at different edges"
+
     def computed_by(self, coder: Coder[T_co]) -> T_co:
-        """By counting the edges below."""
+        """By counting the edges below; where no number was seen, none is known."""
+        if self.empty:
+            return coder.lookup(np.empty(0, dtype=object), self.gap)
         return coder.staircase(self.edges, self.of_times, self.gap)
 
     def document(self) -> tuple[dict[str, Any], Array | None]:
         """The edges are an array."""
-        return {"kind": self.name, "missing": self.missing, "of_times": self.of_times}, self.edges
+        described = {"kind": self.name, "missing": self.missing, "of_times": self.of_times}
+        return described | ({"empty": True} if self.empty else {}), self.edges
 
     @classmethod
     def restored(cls, described: Mapping[str, Any], array: Array | None) -> Bins:
@@ -196,7 +219,8 @@ class Bins(Kind):
         edges = array.astype(float)
         if not bool(np.all(np.diff(edges) > 0)):
             raise ValueError("edges are not increasing")
-        return cls(edges, bool(described["missing"]), bool(described["of_times"]))
+        empty = bool(described.get("empty", False))
+        return cls(edges, bool(described["missing"]), bool(described["of_times"]), empty=empty)
 
 
 def edges_below(edges: FloatArray, numbers: FloatArray) -> IntArray:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -169,6 +169,12 @@ class Categories(Kind):
         """The codes that these categories have in a feature that contains them."""
         codes = wider.codes_of(self.values)
         return with_missing(codes, wider) if self.missing else codes
+
+    def with_rows(self, rows: FloatArray) -> Self:
+        """The categories that occur."""
+        values = self.values[rows[: len(self.values)] > 0]
+        values = in_order(values.tolist()) if values.dtype.kind == "O" else values
+        return replace(self, values=values, missing=self.missing and bool(rows[self.missing_code] > 0))
 
     def limited(self, rows: FloatArray, most: int) -> tuple[Categories, IntArray] | None:
         """The most frequent categories; the missing value is not one of them."""

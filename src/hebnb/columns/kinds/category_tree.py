@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -247,6 +247,23 @@ class CategoryTree(Categories):
         inner = [wider._inner_codes.get(node, wider.size) for node in self.inner]
         codes = np.concatenate([wider.codes_of(self.values), np.array(inner, dtype=np.intp)])
         return with_missing(codes, wider) if self.missing else codes
+
+    def with_rows(self, rows: FloatArray) -> Self:
+        """The categories that occur, and the nodes above them."""
+        n_values = len(self.values)
+        missing = self.missing and bool(rows[self.missing_code] > 0)
+        left = self.over(
+            self.values[rows[:n_values] > 0].tolist(), self.hierarchy, missing, self.of_numbers, self.depth
+        )
+        counted = {node for node, count in zip(self.inner, rows[n_values:], strict=False) if count > 0}
+        inner = sorted({*left.inner, *counted}, key=self.hierarchy.path)
+        return replace(self, values=left.values, missing=missing, inner=tuple(inner))
+
+    def unlike(self, other: Kind) -> str:
+        """Other trees, most often."""
+        if not isinstance(other, CategoryTree):
+            return super().unlike(other)
+        return "the parts have different hierarchies"
 
     def limited(self, rows: FloatArray, most: int) -> tuple[Categories, IntArray] | None:
         """The most frequent categories; the rows of others count for the nodes above them."""
