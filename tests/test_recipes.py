@@ -27,7 +27,7 @@ from hebnb.estimators.structure import Structure
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.export.sql.dialect import DIALECTS
 from hebnb.methods import METHODS, Method, method
-from hebnb.report.explorer import explorer_data
+from hebnb.page.explorer import explorer_data
 from hebnb.scores.build import family_tables
 from hebnb.scores.combination import Combination
 from hebnb.smoothing.priors import PRIOR_MEANS

@@ -78,9 +78,9 @@ def report(
     """
     from hebnb.cli.alerts import tell, told_before
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
+    from hebnb.page.build import made
     from hebnb.parts import ColumnParts
     from hebnb.persistence.model_files import save
-    from hebnb.report.build import made
     from hebnb.tabular.files import open_table
     from hebnb.tabular.labelled import Labelled, require_target
     from hebnb.tabular.source import FLIGHTS, STANDARD
@@ -134,7 +134,7 @@ def report(
 
 def _require_order(rows: Labelled, time: str) -> None:
     """Refuse a column whose values are text that is not in the order of time."""
-    from hebnb.report.folds import require_times
+    from hebnb.page.folds import require_times
 
     column = rows.table.select([time])
     if str(column.relation.types[0]) == "VARCHAR":

@@ -20,13 +20,13 @@ from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.methods import METHODS
 from hebnb.overview.description import described
+from hebnb.page.baselines import BASELINES
+from hebnb.page.comparison import compare
+from hebnb.page.contents import EXAMPLES, Contents, contents, explorer_notes
+from hebnb.page.explorer import fits_page
+from hebnb.page.rendering import render
 from hebnb.parts import ColumnParts
 from hebnb.parts.pipeline import together
-from hebnb.report.baselines import BASELINES
-from hebnb.report.comparison import compare
-from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
-from hebnb.report.explorer import fits_page
-from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
 from hebnb.tabular.parts import with_parts
 

@@ -14,9 +14,9 @@ from hebnb.explain.summary import FeatureSummary, Telling, feature_summaries, te
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
 from hebnb.metrics import reliability_curve
-from hebnb.report.comparison import MEASURES, Comparison, Result
-from hebnb.report.crosses import CrossSummary, cross_summaries, heat_map
-from hebnb.report.explorer import choices_of, explorer_data
+from hebnb.page.comparison import MEASURES, Comparison, Result
+from hebnb.page.crosses import CrossSummary, cross_summaries, heat_map
+from hebnb.page.explorer import choices_of, explorer_data
 from hebnb.scores.build import value_tables
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.smoothing.smoothers import HEB

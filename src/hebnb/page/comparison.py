@@ -24,9 +24,9 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.page.baselines import BASELINES, Baseline, Columns
+from hebnb.page.folds import parts as folds_of
 from hebnb.parts import ColumnParts
-from hebnb.report.baselines import BASELINES, Baseline, Columns
-from hebnb.report.folds import parts as folds_of
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}

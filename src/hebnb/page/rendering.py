@@ -13,8 +13,8 @@ import numpy as np
 from hebnb.foundation.arrays import FloatArray
 from hebnb.foundation.printable import visible
 from hebnb.overview.alerts import together
-from hebnb.report.comparison import MEASURES
-from hebnb.report.contents import MOST_CLASSES, Contents, measure_rows
+from hebnb.page.comparison import MEASURES
+from hebnb.page.contents import MOST_CLASSES, Contents, measure_rows
 from hebnb.version import __version__
 
 # Alerts that are seen at once; the others can be unfolded.
@@ -66,7 +66,7 @@ def render(contents: Contents) -> str:
 
 
 def _file(name: str) -> str:
-    return (resources.files("hebnb.report") / name).read_text(encoding="utf-8")
+    return (resources.files("hebnb.page") / name).read_text(encoding="utf-8")
 
 
 def _digits(value: float | None, digits: int = 3) -> str:

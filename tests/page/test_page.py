@@ -25,14 +25,14 @@ from hebnb.explain.contributions import against_others, contributions
 from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
 from hebnb.methods import METHODS
 from hebnb.metrics import reliability_curve
-from hebnb.report import explorer as explorer_module
-from hebnb.report.baselines import BASELINES
-from hebnb.report.build import made
-from hebnb.report.comparison import compare
-from hebnb.report.contents import contents, verdict
-from hebnb.report.crosses import ShownCells, cross_summaries, heat_map
-from hebnb.report.explorer import explorer_data, fits_page
-from hebnb.report.page import render
+from hebnb.page import explorer as explorer_module
+from hebnb.page.baselines import BASELINES
+from hebnb.page.build import made
+from hebnb.page.comparison import compare
+from hebnb.page.contents import contents, verdict
+from hebnb.page.crosses import ShownCells, cross_summaries, heat_map
+from hebnb.page.explorer import explorer_data, fits_page
+from hebnb.page.rendering import render
 from hebnb.tabular.files import open_table
 from hebnb.tabular.labelled import Labelled
 from models import HOSTILE, table
@@ -756,7 +756,7 @@ def test_every_class_has_a_diagram_where_there_are_three(open_page, comparison):
 
 def test_a_diagram_shows_how_wrong_a_model_is(comparison):
     """Over-confident far below one half: the mark is where the numbers are, not at the edge."""
-    from hebnb.report.page import _lowest
+    from hebnb.page.rendering import _lowest
 
     y = np.array([0, 1] * 50)
     proba = np.where(np.arange(100)[:, np.newaxis] % 4 < 3, [0.15, 0.85], [0.9, 0.1])

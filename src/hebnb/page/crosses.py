@@ -11,7 +11,7 @@ import numpy as np
 from hebnb.columns.kinds import Kind
 from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.report.explorer import Choices, packed, short
+from hebnb.page.explorer import Choices, packed, short
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.scores.tables import codes_at
 
