@@ -572,7 +572,7 @@ def test_a_card_of_numbers_shows_shares_and_rows_in_their_order(open_page, compa
         card.locator("svg").focus()
         for v in (0, 1, 2):
             page.keyboard.press("ArrowRight")
-            held = f"{rows[v]:,.0f} row{'s' * (rows[v] != 1)}"
+            held = f"{rows[v]:,.0f} row{'' if rows[v] == 1 else 's'}"
             told = f"number {feature.texts[v]}: {held}, {100 * rates[v, c]:.1f} % {label}"
             assert card.locator(".told").text_content() == told
     assert page.evaluate("document.documentElement.scrollWidth") == 360

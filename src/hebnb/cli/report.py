@@ -133,6 +133,8 @@ def report(
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars, in_time=time is not None,
                 parts=ColumnParts() if parts else None, least=min_count, include_rows=include_rows,
             )  # fmt: skip
+    comparison = page.contents.comparison
+    assert comparison is not None  # there were rows to try methods on
     path = path if output is not None else _free_name()  # the first free name may be taken by now
     with written_whole(path, overwrite=overwrite) as partial:
         partial.write_text(page.html, encoding="utf-8")
@@ -141,7 +143,7 @@ def report(
     if json:
         print_json(_summary(page, path, model_file))
     else:
-        _print(page, path, model_file, _parted(page.contents.comparison.folds, time, group))
+        _print(page, path, model_file, _parted(comparison.folds, time, group))
         tell(page.contents.alerts, source, rows.target)
     if show:
         import webbrowser

@@ -77,7 +77,7 @@ class FeatureChoices:
         before = np.append(0.0, total)[starts]
         middle = np.searchsorted(total, (before + np.append(before[1:], total[-1])) / 2)
         codes = np.clip(middle, starts, np.append(starts[1:], n_bins) - 1)
-        held = np.bincount(group, rows[:n_bins])
+        held: FloatArray = np.bincount(group, rows[:n_bins]).astype(float)
         members = np.arange(n_bins)
         if kind.gap is not None and rows[kind.gap] >= least:
             codes, held = np.append(codes, kind.gap), np.append(held, rows[kind.gap])

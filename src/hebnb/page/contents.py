@@ -141,9 +141,8 @@ def contents(
     crosses, drawn = cross_summaries(model, least), explored[1] is model
     found = {cross.number: heat_map(model, cross.number, choices) for cross in crosses if drawn}
     maps = {number: drawing for number, drawing in found.items() if drawing is not None}
-    trusted = (
-        None if comparison is None else trust(comparison, _compared_names(comparison, labels, names), MOST_CLASSES)
-    )
+    compared = [] if comparison is None else _compared_names(comparison, labels, names)
+    trusted = None if comparison is None else trust(comparison, compared, MOST_CLASSES)
     at = {str(label): c for c, label in enumerate(labels)}
     explorer |= {
         "maps": list(maps.values()),
