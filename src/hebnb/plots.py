@@ -155,7 +155,7 @@ def column(model: CategoricalClassifier, name: Name, *, label: Any = None, most:
     >>> model = EvidenceClassifier().fit([["red"], ["red"], ["blue"]] * 9, ["no", "no", "yes"] * 9)
     >>> axes = column(model, 0)
     >>> [text.get_text() for text in axes.get_yticklabels()], axes.get_xlabel()
-    (['red', 'blue'], 'log-odds of yes')
+    (['red', 'blue'], 'log-odds of no')
     """
     scores = model.score_tables_
     numbers = column_evidence(scores, name, label)

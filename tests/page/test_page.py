@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-import shutil
 import zlib
 from base64 import b64decode
 from itertools import pairwise
@@ -42,24 +41,7 @@ from hebnb.page.rendering import render
 from hebnb.tabular.files import open_table
 from hebnb.tabular.labelled import Labelled
 from models import HOSTILE, table
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def crossed(n_rows=600, seed=0, classes=("no", "yes", "sure")):
-    """Columns that tell more together than apart: text with gaps, a number with gaps, integers."""
-    random = np.random.default_rng(seed)
-    p, q = random.choice(list("abc"), n_rows).astype(object), random.choice(list("abc"), n_rows).astype(object)
-    number, count = random.normal(size=n_rows), random.integers(0, 40, n_rows)
-    high = (p == q) ^ (number > 0.3) ^ (random.random(n_rows) < 0.1)
-    sure = (count > 30) & (q == "a") & (random.random(n_rows) < 0.8)
-    y = np.array(classes, dtype=object)[np.where(sure, len(classes) - 1, high.astype(int))]
-    p[random.random(n_rows) < 0.05] = None
-    number[random.random(n_rows) < 0.05] = np.nan
-    return pd.DataFrame({"p": p, "q": q, "number": number, "count": count}), y
-
-
-ORIGIN = Provenance("table.csv", 600, "hebnb report table.csv", 0)
+from pages import ORIGIN, crossed, page_of, probabilities, pushes
 
 
 class NoBars:
@@ -75,17 +57,6 @@ class NoBars:
 def comparison():
     X, y = table(300)
     return compare(pa.Table.from_pandas(X), y.astype(object), {}, folds=3)
-
-
-def page_of(model, X, y, comparison, name="best", least=1, **more):
-    """A page with this model in its explorer, and with some rows."""
-    rows = X.head(40)
-    labels = model.counts_.classes.codes_of(np.asarray(y[:40], dtype=object))
-    tables = model.score_tables_
-    more = {"examples": Examples(encoded(model, rows), labels)} | more
-    if not set(comparison.classes.tolist()) <= set(model.classes_.tolist()):
-        comparison = None  # one of another table has nothing to say
-    return render(contents("y", comparison, tables, ORIGIN, explored=(name, tables), least=least, **more))
 
 
 # Numbers
@@ -324,57 +295,6 @@ def test_the_page_needs_nothing_else(report):
 
 
 # The page in a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """A function that opens HTML from disk, and that nothing goes wrong until the test ends."""
-    complaints, contexts = [], []
-
-    def opened(html, anchor="", **options):
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(html, encoding="utf-8")
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append("a dialog"))
-        page.on(
-            "request",
-            lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
-        )
-        page.goto(path.as_uri() + anchor)
-        page.wait_for_selector("html[data-ready]", state="attached")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def probabilities(page):
-    """Those of the classes in the order of the model, not of the page."""
-    found = page.eval_on_selector_all(
-        "#probabilities .value", "all => all.map(o => [Number(o.dataset.class), Number(o.dataset.value)])"
-    )
-    return np.array([probability for _, probability in sorted(found)])
-
-
-def pushes(page):
-    return np.array(page.eval_on_selector_all("#pushes .value", "all => all.map(o => Number(o.dataset.value))"))
 
 
 MODELS = [

@@ -144,7 +144,7 @@ def cross_evidence(model: ScoreTables, names: Sequence[Name], label: Any = None)
     >>> from hebnb import EvidenceClassifier
     >>> X = [["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 20
     >>> model = EvidenceClassifier().fit(X, [p == q for p, q in X])
-    >>> numbers = cross_evidence(model.score_tables_, (1, 0))
+    >>> numbers = cross_evidence(model.score_tables_, (1, 0), label=True)
     >>> same = numbers["first"] == numbers["second"]
     >>> bool(numbers["log_odds"][same].max() > 1), numbers["count"][same].tolist()[:2]
     (True, [20.0, 20.0])
