@@ -24,7 +24,7 @@ import pyarrow as pa
 from hebnb import AODE, NaiveBayes, load, save
 from hebnb.datasets import load_flights
 from hebnb.export import onnx_inputs, to_onnx, to_sql
-from hebnb.report.comparison import compare
+from hebnb.page.comparison import compare
 from measure import medians
 
 _MEASURED = """

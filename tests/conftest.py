@@ -5,6 +5,8 @@ import os
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn then runs its array checks too
 os.environ.pop("COLUMNS", None)  # readline sets it for workers: what they print would be another width
 
+import shutil
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -49,3 +51,45 @@ def make_table(backend, columns):
 def table(request):
     """A function from columns to a table; the test runs once for each library."""
     return lambda columns: make_table(request.param, columns)
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """A function that opens HTML from disk, and that nothing goes wrong until the test ends."""
+    complaints, contexts = [], []
+
+    def opened(html, anchor="", **options):
+        path = tmp_path / f"page{len(contexts)}.html"
+        path.write_text(html, encoding="utf-8")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append("a dialog"))
+        page.on(
+            "request",
+            lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
+        page.goto(path.as_uri() + anchor)
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []

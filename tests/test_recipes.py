@@ -22,12 +22,12 @@ from hebnb.engines.backends import BACKENDS
 from hebnb.engines.backends.polars import Polars
 from hebnb.engines.counting import count_pairs
 from hebnb.estimators.classifier import CategoricalClassifier
-from hebnb.estimators.rows import encoded
 from hebnb.estimators.structure import Structure
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.export.sql.dialect import DIALECTS
 from hebnb.methods import METHODS, Method, method
-from hebnb.report.explorer import explorer_data
+from hebnb.page.choices import Choices
+from hebnb.page.explorer import explorer_data
 from hebnb.scores.build import family_tables
 from hebnb.scores.combination import Combination
 from hebnb.smoothing.priors import PRIOR_MEANS
@@ -59,7 +59,7 @@ def check_everywhere(model):
     assert_allclose(session.run(None, onnx_inputs(model, frame))[1], ours, atol=1e-9)
     lazily = model.predict_proba(pl.from_pandas(frame).lazy()).collect()
     assert_allclose(lazily.select(ours.columns.tolist()).to_numpy(), ours, atol=1e-9)
-    explorer_data(model.score_tables_, encoded(model, X.head(3)), np.array([0, 1, 2]))
+    explorer_data(model.score_tables_, Choices.of(model.score_tables_), [str(label) for label in model.classes_])
 
 
 @dataclass(frozen=True)

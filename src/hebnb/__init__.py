@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hebnb.errors import HebnbError, InputError, ParameterError, TableWarning, UnseenWarning
     from hebnb.estimators.batches import fit_batches
     from hebnb.overview.description import describe
+    from hebnb.page.report import report
     from hebnb.parts import ColumnParts
     from hebnb.persistence import load, save
     from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
@@ -42,6 +43,7 @@ __all__ = [
     "describe",
     "fit_batches",
     "load",
+    "report",
     "save",
 ]
 
@@ -51,6 +53,7 @@ _HOMES = {
     "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning", "UnseenWarning"),
     "hebnb.estimators.batches": ("fit_batches",),
     "hebnb.overview.description": ("describe",),
+    "hebnb.page.report": ("report",),
     "hebnb.parts": ("ColumnParts",),
     "hebnb.persistence": ("load", "save"),
     "hebnb.smoothing.smoothers": ("HEB", "Additive", "MEstimate", "Smoother"),

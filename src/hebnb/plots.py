@@ -41,7 +41,8 @@ def evidence(model: CategoricalClassifier, X: Any, *, row: int = 0, label: Any =
     row : int, default=0
         Which of its rows.
     label : object, optional
-        The class; by default the last. With more than two, odds are against the geometric mean of the others.
+        The class; by default the most probable one of the row. With more than two, odds are against the geometric mean
+        of the others.
     ax : matplotlib axes, optional
 
     Returns
@@ -56,10 +57,10 @@ def evidence(model: CategoricalClassifier, X: Any, *, row: int = 0, label: Any =
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['(prior)', '0 = blue', '1 = m']
     """
-    c = class_position(model.score_tables_, label)
     explanation = explained(model, X, row)
     if not len(explanation.values):
         raise ParameterError(f"row={row!r} is not among the rows.")
+    c = class_position(model.score_tables_, label) if label is not None else int(explanation.parts.scores[0].argmax())
     lines = pushes(explanation, 0, c)
     ax = _axes(ax, (7, 0.42 * len(lines) + 1.2))
     odds = np.array([line.log_odds for line in lines])
@@ -83,7 +84,7 @@ def nomogram(model: CategoricalClassifier, *, label: Any = None, most: int = 12,
     model : classifier
         One whose features add up by themselves, such as ``NaiveBayes``.
     label : object, optional
-        The class; by default the last.
+        The class; by default the most probable one before any value is known.
     most : int, default=12
         Categories named on a line at most: the two ends, and where there is room those with most rows.
     ax : matplotlib axes, optional
@@ -134,7 +135,8 @@ def column(model: CategoricalClassifier, name: Name, *, label: Any = None, most:
     name : str or int
         The column.
     label : object, optional
-        The class; by default the last. With more than two, odds are against the geometric mean of the others.
+        The class; by default the most probable one before any value is known. With more than two, odds are against
+        the geometric mean of the others.
     most : int, default=20
         Categories drawn at most.
     ax : matplotlib axes, optional
@@ -153,7 +155,7 @@ def column(model: CategoricalClassifier, name: Name, *, label: Any = None, most:
     >>> model = EvidenceClassifier().fit([["red"], ["red"], ["blue"]] * 9, ["no", "no", "yes"] * 9)
     >>> axes = column(model, 0)
     >>> [text.get_text() for text in axes.get_yticklabels()], axes.get_xlabel()
-    (['red', 'blue'], 'log-odds of yes')
+    (['red', 'blue'], 'log-odds of no')
     """
     scores = model.score_tables_
     numbers = column_evidence(scores, name, label)
@@ -175,7 +177,8 @@ def cross(model: CategoricalClassifier, *names: Name, label: Any = None, most: i
     *names : str or int
         The two columns, in any order; the first goes from left to right.
     label : object, optional
-        The class; by default the last. With more than two, odds are against the geometric mean of the others.
+        The class; by default the most probable one before any value is known. With more than two, odds are against
+        the geometric mean of the others.
     most : int, default=20
         Categories of a column drawn at most, those with most rows.
     ax : matplotlib axes, optional

@@ -12,7 +12,7 @@ import hebnb.cli.predict
 from commands import run, write_csv
 from hebnb.cli.console import progress
 from hebnb.methods import METHODS
-from hebnb.report.comparison import BASELINES
+from hebnb.page.comparison import BASELINES
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
+import shlex
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +19,7 @@ from hebnb.errors import ParameterError
 from hebnb.foundation.printable import visible
 
 if TYPE_CHECKING:
+    from hebnb.page.provenance import Files
     from hebnb.tabular.labelled import Labelled
 
 _DEFAULT = "hebnb-report"
@@ -22,6 +27,7 @@ _DEFAULT = "hebnb-report"
 
 @options.reads_table
 def report(
+    context: typer.Context,
     table: Annotated[
         str | None,
         typer.Argument(
@@ -54,6 +60,13 @@ def report(
         str | None,
         typer.Option("--group", metavar="COL", help="Keep rows with one value here in one fold; not a feature."),
     ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option("--min-count", min=1, help="Name only categories that so many rows have; 1 names all of them."),
+    ] = 5,
+    include_rows: Annotated[
+        bool, typer.Option("--include-rows", help="Put 200 rows of the table on the page, as examples.")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
     overwrite: options.Overwrite = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
@@ -64,7 +77,9 @@ def report(
 ) -> None:
     """Compare methods on a table, learn with the best, and write a page that shows what was learned.
 
-    The page is one HTML file. It needs no network; open it, mail it, keep it.
+    The page is one HTML file. It needs no network; open it, mail it, keep it. It holds names of columns, classes and
+    categories that at least five rows have, how many rows have them, alone and together, and the ends of bins; no rows
+    of the table. --min-count and --include-rows change that.
 
     For example:
 
@@ -78,9 +93,10 @@ def report(
     """
     from hebnb.cli.alerts import tell, told_before
     from hebnb.foundation.files import refuse_existing, refuse_input, written_whole
+    from hebnb.page.build import made
+    from hebnb.page.provenance import Provenance
     from hebnb.parts import ColumnParts
     from hebnb.persistence.model_files import save
-    from hebnb.report.build import made
     from hebnb.tabular.files import open_table
     from hebnb.tabular.labelled import Labelled, require_target
     from hebnb.tabular.source import FLIGHTS, STANDARD
@@ -112,10 +128,13 @@ def report(
         name = {FLIGHTS: "flights", STANDARD: "the table"}.get(source, Path(source).name)
         with progress() as bars, told_before():
             page, model = made(
-                rows, name, options.reading(categorical, numeric, bins),
+                rows, Provenance(name, rows.n_rows, _command(context), seed, _files(opened.inputs)),
+                options.reading(categorical, numeric, bins),
                 folds=folds, max_rows=max_rows, seed=seed, bars=bars, in_time=time is not None,
-                parts=ColumnParts() if parts else None,
+                parts=ColumnParts() if parts else None, least=min_count, include_rows=include_rows,
             )  # fmt: skip
+    comparison = page.contents.comparison
+    assert comparison is not None  # there were rows to try methods on
     path = path if output is not None else _free_name()  # the first free name may be taken by now
     with written_whole(path, overwrite=overwrite) as partial:
         partial.write_text(page.html, encoding="utf-8")
@@ -124,7 +143,7 @@ def report(
     if json:
         print_json(_summary(page, path, model_file))
     else:
-        _print(page, path, model_file, _parted(page.contents.comparison.folds, time, group))
+        _print(page, path, model_file, _parted(comparison.folds, time, group))
         tell(page.contents.alerts, source, rows.target)
     if show:
         import webbrowser
@@ -132,9 +151,32 @@ def report(
         webbrowser.open(path.resolve().as_uri())
 
 
+def _command(context: typer.Context) -> str:
+    """The command with what was said of it, and not what goes without saying."""
+    words = ["hebnb", "report"]
+    for parameter in context.command.params:
+        source, given = context.get_parameter_source(parameter.name), context.params.get(parameter.name)
+        if source is None or source.name != "COMMANDLINE" or given is None:
+            continue
+        option = [] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len)]
+        values = given if isinstance(given, list | tuple) else [given]
+        words += [word for value in values for word in (option if value is True else [*option, str(value)])]
+    return shlex.join(words)
+
+
+def _files(inputs: Sequence[os.stat_result]) -> Files | None:
+    """How many there are, how large, and when the last of them was changed; None if the table came along."""
+    from hebnb.page.provenance import Files
+
+    if not inputs:
+        return None
+    changed = dt.date.fromtimestamp(max(stat.st_mtime for stat in inputs))
+    return Files(len(inputs), sum(stat.st_size for stat in inputs), str(changed))
+
+
 def _require_order(rows: Labelled, time: str) -> None:
     """Refuse a column whose values are text that is not in the order of time."""
-    from hebnb.report.folds import require_times
+    from hebnb.page.folds import require_times
 
     column = rows.table.select([time])
     if str(column.relation.types[0]) == "VARCHAR":

@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from hebnb import errors
 from hebnb.columns.column import Column, Levels, Name, is_fractional
 from hebnb.errors import InputError
-from hebnb.foundation.arrays import Array, BoolArray, FloatArray
+from hebnb.foundation.arrays import Array, BoolArray, FloatArray, IntArray
 
 # Below this many cells of text, starting threads costs more than they save.
 _WORTH_THREADS = 100_000
@@ -83,6 +83,18 @@ def read(X: Any) -> Table:
         )
     X = as_array(X)
     return _read_array(X) if isinstance(X, np.ndarray) else _read_dataframe(X)
+
+
+def taken(X: Any, places: IntArray) -> Any:
+    """The rows of a table or an array at these places, as a table of the same library.
+
+    Examples
+    --------
+    >>> taken(np.array([["a"], ["b"], ["c"]]), np.array([2, 0])).tolist()
+    [['c'], ['a']]
+    """
+    X = as_array(X)
+    return X[places] if isinstance(X, np.ndarray) else nw.from_native(X, eager_only=True)[places].to_native()
 
 
 def read_labels(y: Any, n_rows: int | None = None, kept: BoolArray | None = None, name: str = "y") -> Levels:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from hebnb import errors
@@ -44,7 +44,9 @@ from hebnb.estimators.rows import (
 from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
 from hebnb.evidence.single import importances
+from hebnb.explain.learned import learned_html
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
+from hebnb.foundation.documentation import documentation
 from hebnb.scores.class_prior import checked_prior, estimated_prior
 from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
@@ -623,6 +625,27 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learned" in self.__dict__
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it what was learned."""
+        html: str = estimator_html_repr(self)
+        return html + self._learned_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown:
+            shown["text/html"] += self._learned_html()
+        return shown
+
+    def _learned_html(self) -> str:
+        """What was learned; nothing before it was."""
+        if not self.__sklearn_is_fitted__():
+            return ""
+        return learned_html(self.score_tables_, getattr(self, "gains_", None), getattr(self, "loo_log_loss_", None))
+
+    def _get_doc_link(self) -> str:
+        """Where the classifier is described, for scikit-learn's diagram; empty if the package does not say."""
+        return documentation(type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         return taking_any_column(super().__sklearn_tags__())

@@ -91,7 +91,8 @@ def column_evidence(model: ScoreTables, name: Name, label: Any = None) -> dict[s
     name : str or int
         The column.
     label : object, optional
-        The class; by default the last. With more than two, odds are against the geometric mean of the others.
+        The class; by default the most probable one before any value is known. With more than two, odds are against
+        the geometric mean of the others.
 
     Returns
     -------
@@ -129,7 +130,7 @@ def cross_evidence(model: ScoreTables, names: Sequence[Name], label: Any = None)
     names : sequence of str or int
         The columns, in any order.
     label : object, optional
-        The class; by default the last.
+        The class; by default the most probable one before any value is known.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def cross_evidence(model: ScoreTables, names: Sequence[Name], label: Any = None)
     >>> from hebnb import EvidenceClassifier
     >>> X = [["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 20
     >>> model = EvidenceClassifier().fit(X, [p == q for p, q in X])
-    >>> numbers = cross_evidence(model.score_tables_, (1, 0))
+    >>> numbers = cross_evidence(model.score_tables_, (1, 0), label=True)
     >>> same = numbers["first"] == numbers["second"]
     >>> bool(numbers["log_odds"][same].max() > 1), numbers["count"][same].tolist()[:2]
     (True, [20.0, 20.0])

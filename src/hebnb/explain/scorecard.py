@@ -96,7 +96,8 @@ class Scorecard:
             raise ParameterError(f"digits={digits!r} must be an integer, or None for all of them.")
         factor = float(points_to_double / np.log(2))
         offset = float(base - factor * np.log(base_odds))
-        return cls(scores, encode, class_position(scores, label), factor, offset, digits)
+        good = scores.n_classes - 1 if label is None else class_position(scores, label)
+        return cls(scores, encode, good, factor, offset, digits)
 
     @property
     def label(self) -> Any:

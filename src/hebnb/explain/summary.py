@@ -119,8 +119,8 @@ class Telling:
     information: FloatArray
 
 
-def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
-    """The categories of a feature that tell most, the most telling first.
+def telling_categories(model: ScoreTables, f: int, most: int = 8, least: float = 0) -> Telling:
+    """The categories of a feature that tell most, of those that enough rows have, the most telling first.
 
     The share of a class among the rows of a category is shrunk towards that of categories as frequent, so a category
     with few rows is near the average, whatever the model. A category tells the divergence of these shares from the
@@ -140,7 +140,8 @@ def telling_categories(model: ScoreTables, f: int, most: int = 8) -> Telling:
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(rate > 0, rate * np.log2(rate / prior), 0.0).sum(axis=1)
     information = marginal / max(marginal.sum(), 1.0) * divergence
-    best = np.argsort(-information, kind="stable")[:most]
+    enough = np.flatnonzero(marginal >= least)
+    best = enough[np.argsort(-information[enough], kind="stable")[:most]]
     labels = counts.vocabulary.features[f].texts
     return Telling([labels[v] for v in best], table[best], rate[best], information[best])
 
@@ -152,7 +153,7 @@ def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:
     ----------
     model : ScoreTables
     label : object, optional
-        The class; by default the last.
+        The class; by default the most probable one before any value is known.
 
     Returns
     -------
@@ -188,10 +189,10 @@ def nomogram_points(model: ScoreTables, label: Any = None) -> dict[str, Array]:
 
 
 def class_position(model: ScoreTables, label: Any) -> int:
-    """Where a class stands among the others; the last if none is named."""
+    """Where a class stands among the others; the most probable one, as long as no value is known, if none is named."""
     labels: list[Any] = model.counts.classes.values.tolist()
     if label is None:
-        return len(labels) - 1
+        return int(np.argmax(model.log_prior))
     if label not in labels:
         raise errors.unknown_name("label", label, [str(known) for known in labels])
     return labels.index(label)

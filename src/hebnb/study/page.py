@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 import sklearn
 
-import hebnb
 from hebnb.study.tables import Table
+from hebnb.version import __version__
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Page:
             "# The study of HEB-NB, replicated",
             "",
             f"{len(self.datasets)} of the paper's 31 datasets; {self.settings}. Numbers in brackets are the paper's.",
-            f"hebnb {hebnb.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
+            f"hebnb {__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
             f"SciPy {scipy.__version__}, Python {platform.python_version()}.",
             "",
         ]

@@ -10,13 +10,16 @@ import numpy as np
 from scipy.stats import entropy
 
 from hebnb.estimators.alerts import Alert
-from hebnb.explain.summary import FeatureSummary, Telling, feature_summaries, telling_categories
-from hebnb.foundation.arrays import Array, FloatArray, IntArray
+from hebnb.explain.summary import FeatureSummary, feature_summaries
 from hebnb.foundation.printable import visible
-from hebnb.metrics import reliability_curve
-from hebnb.report.comparison import MEASURES, Comparison, Result
-from hebnb.report.crosses import CrossSummary, cross_summaries, heat_map
-from hebnb.report.explorer import choices_of, explorer_data
+from hebnb.page.cards import Card, card
+from hebnb.page.choices import LEAST, Choices, choices_of, class_names
+from hebnb.page.comparison import MEASURES, Comparison
+from hebnb.page.crosses import CrossSummary, cross_summaries, heat_map
+from hebnb.page.explorer import Examples, explorer_data
+from hebnb.page.privacy import without_values
+from hebnb.page.provenance import Provenance
+from hebnb.page.trust import Trust, trust
 from hebnb.scores.build import value_tables
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.smoothing.smoothers import HEB
@@ -42,19 +45,19 @@ class Contents:
         What a reader has to know about how the numbers came about.
     alerts : list of Alert
         What is odd about the table.
+    least : float
+        Rows that a category must have to be named.
+    has_rows : bool
+        Whether there are rows of the table on the page.
     classes : list of (label, share)
-    comparison : Comparison
+    shown : list of int
+        The classes that tables and drawings tell apart, the most frequent first.
+    comparison : Comparison, optional
+        How methods did; None if there were no rows to try them on.
     verdict : str
-    curves : dict of str to dict
-        Reliability before and after.
-    class_curves : list of (label, dict)
-        Calibration per class, where there are more than two.
-    features : list of FeatureSummary
+    trust : Trust, optional
+    cards : list of Card
         By the gain of left-out rows.
-    telling : list of Telling
-        In the order of ``features``.
-    curves_of : list of (int or None)
-        Which column of the explorer to draw as a curve, in the order of ``features``.
     shared_strength : bool
         Whether all classes share the strengths of the prior, which differ by level: no single number tells them.
     crosses : list of CrossSummary
@@ -66,6 +69,9 @@ class Contents:
     explorer : dict
     explorer_model : str
         Which model the explorer has.
+    merges_bins : bool
+        Whether the explorer offers bins together that few rows have.
+    provenance : Provenance
     """
 
     source: str
@@ -74,94 +80,99 @@ class Contents:
     compared_rows: int
     notes: list[str]
     alerts: Sequence[Alert]
+    least: float
+    has_rows: bool
     classes: list[tuple[str, float]]
-    comparison: Comparison
+    shown: list[int]
+    comparison: Comparison | None
     verdict: str
-    curves: dict[str, dict[str, FloatArray]]
-    class_curves: list[tuple[str, dict[str, FloatArray]]]
-    features: list[FeatureSummary]
-    telling: list[Telling]
-    curves_of: list[int | None]
+    trust: Trust | None
+    cards: list[Card]
     shared_strength: bool
     crosses: list[CrossSummary]
     n_crosses: int
     maps: dict[int, int]
     explorer: dict[str, Any]
     explorer_model: str
+    merges_bins: bool
+    provenance: Provenance
 
 
 def contents(
-    source: str,
     target: str,
-    comparison: Comparison,
+    comparison: Comparison | None,
     model: ScoreTables,
+    provenance: Provenance,
     *,
     explored: tuple[str, ScoreTables],
-    examples: tuple[list[IntArray], IntArray],
-    notes: list[str],
+    examples: Examples | None = None,
+    notes: Sequence[str] = (),
     alerts: Sequence[Alert] = (),
+    least: float = LEAST,
 ) -> Contents:
     """Put the page's numbers together.
 
     Parameters
     ----------
-    source, target : str
-    comparison : Comparison
+    target : str
+    comparison : Comparison, optional
     model : ScoreTables
         The best method, fitted on all rows.
+    provenance : Provenance
     explored : (str, ScoreTables)
         The name and the model that the explorer has.
-    examples : (codes, labels)
-        Some rows, for the explorer.
+    examples : Examples, optional
+        Some rows, for the explorer; none are on the page without.
     notes : list of str
     alerts : list of Alert
+    least : float, default=5
+        Rows that a category must have to be named.
     """
-    best = comparison.best
-    count, labels = model.counts.class_count, model.counts.classes.values
-    shares = [(visible(str(label), 60), float(n / count.sum())) for label, n in zip(labels, count, strict=True)]
-    before = comparison.result("Laplace")
-    curves = {result.method.name: _curve(comparison, result) for result in (before, best) if result is not None}
+    alerts = without_values(alerts) if least > 1 else alerts
+    count, labels = model.counts.class_count, model.counts.classes.values.tolist()
+    names = class_names(labels, count, least)
+    shares = [(name, float(n / count.sum())) for name, n in zip(names, count.tolist(), strict=True)]
     own = feature_summaries(model)
     learned = own if model.rule.learns else feature_summaries(with_learned_smoothing(model))
     order = sorted(range(len(own)), key=lambda f: -np.nan_to_num(own[f].gain, nan=-np.inf))[:MOST_FEATURES]
-    if len(shares) > MOST_CLASSES:
-        notes = [
-            *notes,
-            f"Tables show the {MOST_CLASSES} most frequent classes, of {len(shares):,}; the explorer has all.",
-        ]
-    if len(own) > MOST_FEATURES:
-        notes = [
-            *notes,
-            f"Tables show the {MOST_FEATURES} columns that tell most, of {len(own):,}; the explorer has all.",
-        ]
-    merged = [_with_weights(learned[f], own[f]) for f in order]
-    explorer, crosses, drawn = explorer_data(explored[1], *examples), cross_summaries(model), explored[1] is model
-    found = {cross.number: heat_map(model, cross.number) for cross in crosses if drawn}
+    choices, shown_choices = Choices.of(model, least), Choices.of(explored[1], least)
+    cards = [card(model, f, _with_weights(learned[f], own[f]), choices, alerts) for f in order]
+    explorer = explorer_data(explored[1], shown_choices, names, examples)
+    crosses, drawn = cross_summaries(model, least), explored[1] is model
+    found = {cross.number: heat_map(model, cross.number, choices) for cross in crosses if drawn}
     maps = {number: drawing for number, drawing in found.items() if drawing is not None}
-    explorer["maps"] = list(maps.values())
-    ticks = [feature["ticks"] for feature in explorer["features"]]
-    rootless = all(table.root is None for table in model.tables)
+    compared = [] if comparison is None else _compared_names(comparison, labels, names)
+    trusted = None if comparison is None else trust(comparison, compared, MOST_CLASSES)
+    at = {str(label): c for c, label in enumerate(labels)}
+    explorer |= {
+        "maps": list(maps.values()),
+        "cards": [own.drawing for own in cards],
+        "thresholds": {} if trusted is None else {at[str(own.label)]: own.thresholds for own in trusted.classes},
+        "shares": [share for _, share in shares],
+    }
     return Contents(
-        source=visible(source, 200),
+        source=visible(provenance.source, 200),
         target=visible(target, 60),
         n_rows=round(float(count.sum())),
-        compared_rows=len(comparison.labels),
-        notes=notes,
+        compared_rows=0 if comparison is None else len(comparison.codes),
+        notes=[*notes, *_left_out(len(shares), len(own)), *_explorer_notes(explored[1])],
         alerts=alerts,
+        least=least,
+        has_rows=examples is not None,
         classes=shares,
+        shown=np.argsort(-model.log_prior, kind="stable")[:MOST_CLASSES].tolist(),
         comparison=comparison,
-        verdict=verdict(comparison),
-        curves=curves,
-        class_curves=_class_curves(comparison),
-        features=merged,
-        telling=[telling_categories(model, f) for f in order],
-        curves_of=[f if drawn and ticks[f] is not None else None for f in order],
-        shared_strength=rootless,
+        verdict="" if comparison is None else verdict(comparison, compared),
+        trust=trusted,
+        cards=cards,
+        shared_strength=all(table.root is None for table in model.tables),
         crosses=crosses,
         n_crosses=len(model.tables) - len(own),
         maps={number: place for place, number in enumerate(maps)},
         explorer=explorer,
         explorer_model=explored[0],
+        merges_bins=not all(own.is_plain for own in shown_choices.of_features),
+        provenance=provenance,
     )
 
 
@@ -171,10 +182,17 @@ def with_learned_smoothing(model: ScoreTables) -> ScoreTables:
     return replace(model, rule=rule, tables=value_tables(model.counts, rule), estimates=None)
 
 
-def verdict(comparison: Comparison) -> str:
-    """What it comes to, in a sentence or two without jargon."""
+def verdict(comparison: Comparison, names: Sequence[str]) -> str:
+    """What it comes to, in a sentence or two without jargon.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    names : list of C str
+        What the classes are called.
+    """
     best = comparison.best
-    labels, counts = np.unique(comparison.labels, return_counts=True)
+    counts = np.bincount(comparison.codes, minlength=len(names))
     if best.measures["log-loss"] > 0.99 * entropy(counts):
         return "These columns tell next to nothing about the class: its frequencies alone predict new rows as well."
     error, right = best.measures["ECE"], best.measures["accuracy"]
@@ -197,7 +215,7 @@ def verdict(comparison: Comparison) -> str:
             f"{ahead.measures['log-loss']:.4f} instead of {best.measures['log-loss']:.4f}"
         )
     sentence += f". The best guess is right for {100 * right:.0f} rows in 100"
-    label = visible(str(labels[counts.argmax()]), 40)
+    label = visible(names[int(counts.argmax())], 40)
     gain = right - comparison.majority
     common = f"always saying “{label}” would be right for {100 * comparison.majority:.0f}"
     if gain >= 0.005:
@@ -223,27 +241,31 @@ def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _curve(comparison: Comparison, result: Result, label: Any = None) -> dict[str, FloatArray]:
-    return reliability_curve(comparison.labels, result.proba, classes=comparison.classes, label=label)
-
-
-def _class_curves(comparison: Comparison) -> list[tuple[str, dict[str, FloatArray]]]:
-    """Of the most frequent classes, where there are more than two."""
-    if len(comparison.classes) <= 2:
-        return []
-    occurring, counts = np.unique(comparison.labels, return_counts=True)
-    labels: Array = occurring[np.argsort(-counts, kind="stable")[:MOST_CLASSES]]
-    return [(visible(str(label), 40), _curve(comparison, comparison.best, label)) for label in labels.tolist()]
+def _compared_names(comparison: Comparison, labels: list[Any], names: list[str]) -> list[str]:
+    """What the classes of the comparison are called: those of a sample may be fewer."""
+    called = dict(zip(map(str, labels), names, strict=True))
+    return [called.get(str(label), "(another class)") for label in comparison.classes.tolist()]
 
 
 def _with_weights(learned: FeatureSummary, own: FeatureSummary) -> FeatureSummary:
     return FeatureSummary(**(vars(learned) | {"weight": own.weight, "parent_weight": own.parent_weight}))
 
 
-def explorer_notes(model: ScoreTables) -> list[str]:
+def _left_out(n_classes: int, n_features: int) -> list[str]:
+    """What tables leave out."""
+    notes = []
+    if n_classes > MOST_CLASSES:
+        notes.append(f"Tables show the {MOST_CLASSES} most frequent classes, of {n_classes:,}; the explorer has all.")
+    if n_features > MOST_FEATURES:
+        notes.append(
+            f"The page shows the {MOST_FEATURES} columns that tell most, of {n_features:,}; the explorer has all."
+        )
+    return notes
+
+
+def _explorer_notes(model: ScoreTables) -> list[str]:
     """What the explorer leaves out."""
-    sizes = [feature.size for feature in model.counts.vocabulary.features]
     most = choices_of(model)
-    if max(sizes) <= most:
+    if max(feature.size for feature in model.counts.vocabulary.features) <= most:
         return []
     return [f"The explorer offers the {most:,} most frequent categories of a column."]

@@ -1,4 +1,3 @@
-"use strict";
 // The explorer: predicts from the model's tables as the library does, and shows every feature's part in it.
 (async () => {
   const $ = (id) => document.getElementById(id);
@@ -34,7 +33,8 @@
     }
   };
   await unpackAll(data);
-  for (const part of [...(data.families ?? []).flat(), ...data.maps]) await unpackAll(part);
+  const packedParts = [data.families ?? [], data.maps, data.cards, Object.values(data.thresholds), data.features].flat(2);
+  for (const part of packedParts) await unpackAll(part);
   await unpackAll(data.views ?? []);
 
   // The model. A code is the place of a value among its feature's choices; −1 is that of one never seen.
@@ -163,11 +163,16 @@
   // Of one class against the geometric mean of the others.
   const against = (scores, c) => C === 1 ? 0 : scores[c] - (sum(scores) - scores[c]) / (C - 1);
 
-  // The state, and what is on the page.
-  const state = { codes: Array(F).fill(-1), chosen: 0 };
+  // The state, and what is on the page. A class is shown that was picked, and as long as none was, the most probable one:
+  // in the explorer that of the values, elsewhere that of no values.
+  const state = { codes: Array(F).fill(-1), typed: Array(F).fill(""), picked: null, chosen: 0 };
+  const order = Array.from({ length: C }, (_, c) => c).sort((a, b) => data.logPrior[b] - data.logPrior[a] || a - b);
+  const subject = () => state.picked ?? order[0];
   // Of some models a value that was never seen says something; of the others it is as good as none.
   const NONE = data.tables ? "never seen" : "not given", GAP = "missing";
-  const shown = (f, v) => v < 0 ? "" : data.features[f].labels[v] ?? GAP;
+  const UNKNOWN = data.least > 1 ? `never seen, or fewer than ${data.least} rows have it` : "never seen";
+  const shown = (f, v) => v < 0 ? state.typed[f] : data.features[f].labels[v] ?? GAP;
+  const rowsWith = (f, v) => data.features[f].rows?.[v] ?? sum(perClass((c) => data.count[(starts[f] + v) * C + c]));
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -175,14 +180,30 @@
     return element;
   };
 
-  const probabilityRows = data.classes.map((label, c) => {
-    const bar = make("span"), value = make("span", { class: "value" });
+  // Bins are in order; a gap, which comes last, is none of them.
+  const binsOf = (f) => data.features[f].labels.filter((label) => label !== null).length;
+  const stepped = (f, by) => state.codes[f] < 0 || state.codes[f] >= binsOf(f)
+    ? Math.floor((binsOf(f) - 1) / 2) : Math.min(Math.max(state.codes[f] + by, 0), binsOf(f) - 1);
+
+  // What a column adds at each of its bins, for the class that is shown, with all other values as they are.
+  const WORTH = 200_000;
+  const costly = !data.tables && sum(data.features.map((feature, f) => feature.edges ? binsOf(f) : 0)) * F * F * C > WORTH;
+  const curveOf = (f, c) => Array.from({ length: binsOf(f) }, (_, v) => {
+    if (data.tables) return against(cellAdds(tables[f], { [f]: v }), c);
+    const codes = [...state.codes];
+    codes[f] = v;
+    return against(evidence(codes).parts[f], c);
+  });
+
+  const probabilityRows = [];
+  for (const c of order) {
+    const label = data.classes[c], bar = make("span"), value = make("span", { class: "value", "data-class": c });
     const row = make("div", { class: "probability" },
       make("bdi", { class: "label", title: label }, label), make("span", { class: "track" }, bar), value);
     $("probabilities").append(row);
     $("class").append(make("option", { value: c }, label));
-    return { row, bar, value };
-  });
+    probabilityRows[c] = { row, bar, value };
+  }
 
   const line = (label, control, extra = "") => {
     const bar = make("span"), value = make("span", { class: "value" });
@@ -194,7 +215,9 @@
   const priorLine = line(text("prior"), make("span", { class: "soft" }, "before any value"));
   const featureLines = data.features.map((feature, f) => {
     const label = make("label", { class: "label", for: `value-${f}` }, make("bdi", {}, feature.name));
-    return line(label, combobox(f));
+    const field = combobox(f), moved = slider(f);
+    if (moved) field.append(moved.element);
+    return { ...line(label, field), input: field.querySelector("input"), moved };
   });
   // Crosses of columns: lines for those that say most of a row, and one for all others.
   const crossLines = Array.from({ length: Math.min(8, Math.max(tables.length - F, 0)) }, () => {
@@ -208,23 +231,46 @@
   const sumLine = line(text("sum"), make("span", {}, ""), "sum");
   sumLine.bar.parentElement.style.visibility = "hidden";
 
-  // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave.
+  // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave. What was typed
+  // counts when the field is left, too.
   function combobox(f) {
-    const { labels, edges } = data.features[f], most = 60;
+    const { labels, edges, ofTimes } = data.features[f], most = 60;
     const input = make("input", {
       id: `value-${f}`, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder: NONE,
       "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`,
     });
     const list = make("ul", { id: `list-${f}`, role: "listbox", hidden: "", "aria-label": data.features[f].name });
-    let found = [], active = -1;
-    const rows = (v) => sum(perClass((c) => data.count[(starts[f] + v) * C + c]));
+    let found = [], active = -1, isTyped = false;
     const close = () => {
       list.hidden = true;
+      isTyped = false;
       input.setAttribute("aria-expanded", "false");
       input.removeAttribute("aria-activedescendant");
       input.value = shown(f, state.codes[f]);
     };
-    const choose = (v) => { state.codes[f] = v; close(); update(); };
+    const choose = (v, typed = "") => {
+      state.codes[f] = v;
+      state.typed[f] = v < 0 ? typed : "";
+      close();
+      update();
+      if (typed && v < 0) say(`${data.features[f].name} ${typed}: ${UNKNOWN}.`);
+    };
+    // A number, or a time in microseconds, stands for the bin it is in: as many edges as are below it.
+    const binOf = (text) => {
+      if (!edges || !text.trim()) return -1;
+      const number = ofTimes ? 1000 * Date.parse(/\d:\d/.test(text) ? `${text.trim().replace(" ", "T")}Z` : text) : Number(text);
+      return Number.isNaN(number) ? -1 : edges.filter((edge) => edge < number).length;
+    };
+    // The value that is meant by what was typed; −1 if it is none that is known.
+    const meant = (text) => {
+      const wanted = text.trim().toLowerCase();
+      const same = labels.findIndex((label) => (label ?? GAP).toLowerCase() === wanted);
+      if (same >= 0) return same;
+      const bin = binOf(text);
+      if (bin >= 0 || edges) return bin;
+      return Number.isNaN(Number(wanted)) || !wanted ? -1 : labels.findIndex((label) => label !== null && label.trim() !== "" && Number(label) === Number(wanted));
+    };
+    const take = (text) => text.trim() ? choose(meant(text), text.trim()) : choose(-1);
     const mark = (place) => {
       active = place;
       [...list.querySelectorAll("[role=option]")].forEach((option, n) => {
@@ -241,20 +287,17 @@
         else if (label.includes(wanted)) containing.push(v);
       }
       let all = starting.concat(containing);
-      // A number stands for the bin it is in.
-      if (edges && wanted.trim() && !Number.isNaN(Number(wanted))) {
-        const bin = edges.filter((edge) => edge < Number(wanted)).length;
-        all = [bin, ...all.filter((v) => v !== bin)];
-      }
+      const first = wanted ? meant(wanted) : -1;
+      if (first >= 0) all = [first, ...all.filter((v) => v !== first)];
       found = (wanted ? [] : [-1]).concat(all.slice(0, most));
       list.replaceChildren(...found.map((v, n) => {
         const option = make("li", { role: "option", id: `option-${f}-${n}`, "aria-selected": "false" },
-          make("span", {}, v < 0 ? NONE : shown(f, v)), make("span", {}, v < 0 ? "" : rows(v).toLocaleString("en")));
+          make("span", {}, v < 0 ? NONE : shown(f, v)), make("span", {}, v < 0 ? "" : rowsWith(f, v).toLocaleString("en")));
         option.addEventListener("mousedown", (event) => { event.preventDefault(); choose(v); });
         return option;
       }));
       if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} more: type to narrow down`));
-      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, data.tables ? "no such value was seen" : "no such value was seen: it says nothing"));
+      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, UNKNOWN));
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
       // What was typed leads to the first that fits; a list that was only opened, to what is chosen.
@@ -262,20 +305,53 @@
     };
     input.addEventListener("focus", () => input.select());
     input.addEventListener("click", () => { if (list.hidden) open(); });
-    input.addEventListener("input", () => open(input.value));
-    input.addEventListener("blur", close);
+    input.addEventListener("input", () => { isTyped = true; open(input.value); });
+    input.addEventListener("blur", () => { if (isTyped) take(input.value); else close(); });
     input.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
-        if (list.hidden) open();
-        else mark((active + (event.key === "ArrowDown" ? 1 : -1) + found.length) % Math.max(found.length, 1));
+        const up = event.key === "ArrowUp";
+        if (!list.hidden) mark((active + (up ? -1 : 1) + found.length) % Math.max(found.length, 1));
+        else if (edges && !event.altKey) choose(stepped(f, up ? 1 : -1));
+        else open();
       } else if (event.key === "Enter") {
         event.preventDefault();
-        // A value that was never seen says as much as none.
-        if (!list.hidden) choose(found[active] ?? -1);
+        if (list.hidden) return;
+        if (isTyped && !input.value) choose(-1);
+        else if (active >= 0 && active < found.length) choose(found[active]);
+        else take(input.value);
       } else if (event.key === "Escape") close();
     });
     return make("div", { class: "combobox" }, input, list);
+  }
+
+  // A slider along the curve of what a column of numbers adds.
+  function slider(f) {
+    const n = data.features[f].edges ? binsOf(f) : 0;
+    if (n < 2) return null;
+    const input = make("input", { type: "range", min: 0, max: n - 1, step: 1, id: `slide-${f}`, "aria-label": data.features[f].name });
+    const picture = drawings.svg("svg", { viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true" });
+    input.addEventListener("input", () => {
+      state.codes[f] = Number(input.value);
+      state.typed[f] = "";
+      update();
+      $(`value-${f}`).value = shown(f, state.codes[f]);
+    });
+    let drawnFor = null;
+    const draw = (c) => {
+      const v = state.codes[f], isSet = v >= 0 && v < n;
+      input.value = isSet ? v : (n - 1) / 2;
+      input.classList.toggle("unset", !isSet);
+      input.setAttribute("aria-valuetext", shown(f, v) || NONE);
+      if (costly || (data.tables && drawnFor === c)) return;
+      drawnFor = c;
+      const numbers = curveOf(f, c), most = Math.max(0.1, ...numbers.map(Math.abs));
+      const points = numbers.map((number, k) => `${(100 * k / (n - 1)).toFixed(2)},${(15 - 14 * number / most).toFixed(2)}`);
+      picture.replaceChildren(
+        drawings.svg("line", { class: "grid", x1: 0, x2: 100, y1: 15, y2: 15 }),
+        drawings.svg("polyline", { class: "after", points: points.join(" ") }));
+    };
+    return { element: make("div", { class: "slider" }, picture, input), draw };
   }
 
   const { signed } = drawings;
@@ -291,7 +367,10 @@
   function update() {
     const { prior, parts, averaging } = evidence(state.codes);
     const scores = perClass((c) => prior[c] + averaging[c] + sum(parts.map((part) => part[c])));
-    const probabilities = softmax(scores), c = state.chosen;
+    const probabilities = softmax(scores);
+    const likely = order.reduce((best, n) => probabilities[n] > probabilities[best] ? n : best, order[0]);
+    const c = state.chosen = state.picked ?? likely;
+    $("class").value = c;
     probabilityRows.forEach(({ row, bar, value }, n) => {
       row.classList.toggle("chosen", n === c);
       bar.style.width = `${100 * probabilities[n]}%`;
@@ -299,12 +378,16 @@
       value.dataset.value = probabilities[n];
     });
     // One announcement for those who listen, instead of one for every number.
-    const order = perClass((n) => n).sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
-    $("announced").textContent = order.map((n) => `${data.classes[n]} ${(100 * probabilities[n]).toFixed(1)} %`).join(", ");
+    const first3 = perClass((n) => n).sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
+    $("announced").textContent = first3.map((n) => `${data.classes[n]} ${(100 * probabilities[n]).toFixed(1)} %`).join(", ");
     const pushes = parts.map((part) => against(part, c)), first = against(prior, c);
     const scale = Math.max(2, Math.abs(first), ...pushes.map(Math.abs));
     place(priorLine, first, scale);
-    featureLines.forEach((at, f) => place(at, pushes[f], scale));
+    featureLines.forEach((at, f) => {
+      place(at, pushes[f], scale);
+      at.input.classList.toggle("unknown", state.codes[f] < 0 && state.typed[f] !== "");
+      at.moved?.draw(c);
+    });
     const crosses = tables.map((_, t) => t).slice(F).sort((a, b) => Math.abs(pushes[b]) - Math.abs(pushes[a]));
     crossLines.forEach((at, n) => {
       const columns = tables[crosses[n]].columns, joined = (of) => columns.map(of).join(" × ");
@@ -317,38 +400,50 @@
     if (averagingLine) place(averagingLine, against(averaging, c), scale);
     place(sumLine, against(scores, c), scale);
   }
-  // Drawings are made when they come into sight, and anew for another class.
   const share = (counts, at, c) => counts[at * C + c] / sum(perClass((n) => counts[at * C + n]));
   const total = (counts, at) => sum(perClass((n) => counts[at * C + n]));
   const ofCodes = (columns, codes) => Object.fromEntries(columns.map((f, n) => [f, codes[n]]));
-  const draw = (figure) => {
-    const c = state.chosen, subject = data.classes[c];
-    if (figure.dataset.curve) {
-      const f = Number(figure.dataset.curve), { name, labels, ticks } = data.features[f];
-      drawings.curve(figure, {
-        name, labels, ticks, subject,
-        value: (v) => against(cellAdds(tables[f], { [f]: v }), c),
-        rows: (v) => total(data.count, starts[f] + v), share: (v) => share(data.count, starts[f] + v, c),
-      });
-      return;
-    }
-    const { table, sides, count } = data.maps[Number(figure.dataset.map)], [down, across] = sides;
+  const FINEST = 10_000;
+  const drawCard = (figure) => {
+    const c = subject(), { name, ordered, labels, ticks, rows, rate, others } = data.cards[Number(figure.dataset.card)];
+    drawings[ordered ? "steps" : "bars"](figure, {
+      name, labels, ticks, subject: data.classes[c], average: data.shares[c],
+      rows: (v) => rows[v], share: (v) => rate[v * C + c] / FINEST,
+      others: others && { ...others, share: others.rate[c] / FINEST },
+    });
+  };
+  const drawMap = (figure) => {
+    const c = subject(), { table, sides, count } = data.maps[Number(figure.dataset.map)], [down, across] = sides;
     const columns = sides.map((side) => side.column), at = (y, x) => y * across.choices.length + x;
     drawings.heatMap(figure, {
-      names: columns.map((f) => data.features[f].name), subject,
+      names: columns.map((f) => data.features[f].name), subject: data.classes[c],
       sides: sides.map((side) => side.labels.map((label) => label ?? GAP)), of: sides.map((side) => side.of),
       value: (y, x) => against(cellAdds(tables[table], ofCodes(columns, [down.choices[y], across.choices[x]])), c),
       rows: (y, x) => total(count, at(y, x)), share: (y, x) => share(count, at(y, x), c),
+      few: data.least > 1 ? `fewer than ${data.least} rows` : "no rows",
     });
   };
-  const figures = [...document.querySelectorAll("[data-curve], [data-map]")];
-  for (const figure of figures) {
-    figure.closest("details").addEventListener("toggle", (event) => { if (event.target.open) draw(figure); });
+  // Crosses are drawn when they are opened, and everything anew for another class.
+  const cards = [...document.querySelectorAll("[data-card]")], maps = [...document.querySelectorAll("[data-map]")];
+  for (const figure of maps) {
+    figure.closest("details").addEventListener("toggle", (event) => { if (event.target.open) drawMap(figure); });
   }
-  const redraw = () => figures.filter((figure) => figure.closest("details").open).forEach(draw);
+  const showThresholds = thresholds(drawings);
+  const redraw = () => {
+    cards.forEach(drawCard);
+    maps.filter((figure) => figure.closest("details").open).forEach(drawMap);
+    const c = data.thresholds[subject()] ? subject() : Number(Object.keys(data.thresholds)[0]);
+    showThresholds(data.classes[c] ?? "", data.thresholds[c]);
+  };
+  const pick = (c) => {
+    state.picked = c;
+    for (const select of document.querySelectorAll(".subject")) select.value = subject();
+    update();
+    redraw();
+  };
 
   const fill = () => data.features.forEach((_, f) => { $(`value-${f}`).value = shown(f, state.codes[f]); });
-  const load = (codes) => { state.codes = codes; fill(); update(); };
+  const load = (codes) => { state.codes = codes; state.typed.fill(""); fill(); update(); };
   const example = (n) => Array.from({ length: F }, (_, f) => data.examples[n * F + f] - 1);
   const say = (message) => { $("status").textContent = message; $("link").hidden = true; };
 
@@ -360,10 +455,8 @@
     const codes = found[2].split(".").map((v) => v === "" ? -1 : Number(v));
     const fits = codes.length === F && Number(found[1]) < C && codes.every((v, f) => v < data.features[f].labels.length);
     if (!fits) { say("The link does not fit this page."); return false; }
-    state.chosen = Number(found[1]);
-    $("class").value = state.chosen;
     load(codes);
-    redraw();
+    pick(Number(found[1]));
     $("explorer").scrollIntoView();
     return true;
   };
@@ -371,8 +464,24 @@
   const EMPTIED = data.tables
     ? "No value was ever seen: what is left is the prior, and what that tells."
     : "No value is given: what is left is the prior.";
+  // Where there are no rows on the page, values are drawn, each as often as rows have it.
+  const drawn = (f) => {
+    const counts = data.features[f].labels.map((_, v) => rowsWith(f, v));
+    let left = Math.random() * sum(counts);
+    return counts.findIndex((count) => (left -= count) < 0);
+  };
+  const mostFrequent = (f) => {
+    const counts = data.features[f].labels.map((_, v) => rowsWith(f, v));
+    return counts.indexOf(Math.max(...counts));
+  };
+  const perColumn = (choose) => Array.from({ length: F }, (_, f) => choose(f));
   let last = -1;
   $("random").addEventListener("click", () => {
+    if (!data.examples) {
+      load(perColumn(drawn));
+      say("Values at random, each column by itself.");
+      return;
+    }
     const n = data.exampleLabels.length;
     let next = Math.floor(Math.random() * n);
     if (next === last) next = (next + 1) % n;
@@ -381,10 +490,18 @@
     say(`A row that is in truth ${data.classes[data.exampleLabels[next]]}.`);
   });
   $("reset").addEventListener("click", () => { load(Array(F).fill(-1)); say(EMPTIED); });
-  $("class").addEventListener("change", () => { state.chosen = Number($("class").value); update(); redraw(); });
+  for (const select of document.querySelectorAll("#class, .subject")) select.addEventListener("change", () => pick(Number(select.value)));
+  // A page within a page has an address of its own only in part: its links are followed here.
+  for (const link of document.querySelectorAll("a[href^='#']")) {
+    link.addEventListener("click", (event) => {
+      if (location.protocol !== "about:") return;
+      event.preventDefault();
+      document.querySelector(link.getAttribute("href")).scrollIntoView();
+    });
+  }
   $("copy").addEventListener("click", async () => {
-    history.replaceState(null, "", written());
     try {
+      history.replaceState(null, "", written());
       await navigator.clipboard.writeText(location.href);
       say("Link copied.");
     } catch {
@@ -396,7 +513,10 @@
   });
   window.addEventListener("hashchange", () => read(location.hash));
 
-  if (!read(location.hash)) load(data.exampleLabels.length ? example(0) : state.codes);
+  if (!read(location.hash)) {
+    load(data.examples?.length ? example(0) : perColumn(mostFrequent));
+    redraw();
+  }
   if (location.hash === "#explorer") $("explorer").scrollIntoView();
   document.documentElement.dataset.ready = "true";
 })();

@@ -11,7 +11,8 @@ import numpy as np
 from hebnb.columns.kinds import Kind
 from hebnb.explain.contributions import against_others
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.report.explorer import Choices, packed, short
+from hebnb.page.choices import Choices, short
+from hebnb.page.explorer import packed
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.scores.tables import codes_at
 
@@ -106,18 +107,19 @@ class CrossSummary:
     number: int
 
 
-def cross_summaries(model: ScoreTables) -> list[CrossSummary]:
-    """The crosses of a model that move log-odds most, the strongest first."""
+def cross_summaries(model: ScoreTables, least: float = 0) -> list[CrossSummary]:
+    """The crosses of a model that move log-odds most, the strongest first; of their cells, those with enough rows."""
     names, n_rows = model.counts.vocabulary.names, float(model.counts.class_count.sum())
     crosses = [ShownCells.of(model, t) for t, table in enumerate(model.tables) if _is_cross(model, t)]
     crosses.sort(key=lambda cells: -float(cells.pushes.sum()))
     summaries = []
     for cells in crosses[:MOST_CROSSES]:
         texts = [cells.texts(n) for n in range(len(cells.columns))]
-        order = np.argsort(-cells.pushes, kind="stable")[:_MOST_LISTED]
+        pushes = np.where(cells.rows >= least, cells.pushes, 0.0)
+        order = np.argsort(-pushes, kind="stable")[:_MOST_LISTED]
         strongest = [
             ([own[node] for own, node in zip(texts, cells.nodes[i], strict=True)], float(cells.rows[i]), cells.odds[i])
-            for i in order[cells.pushes[order] > 0].tolist()
+            for i in order[pushes[order] > 0].tolist()
         ]
         summaries.append(
             CrossSummary(
@@ -131,15 +133,15 @@ def cross_summaries(model: ScoreTables) -> list[CrossSummary]:
     return summaries
 
 
-def heat_map(model: ScoreTables, number: int) -> dict[str, Any] | None:
+def heat_map(model: ScoreTables, number: int, choices: Choices) -> dict[str, Any] | None:
     """The two columns of a cross side by side, and the counts of their cells; None of a cross that has more.
 
     The one with more values goes down, the other across. Numbers are not held: the page looks them up, by a choice that
-    leads to every value.
+    leads to every value. Cells that too few rows have are as good as empty.
     """
     if len(model.tables[number].columns) != 2:
         return None
-    cells, choices = ShownCells.of(model, number), Choices.of(model)
+    cells = ShownCells.of(model, number)
     sides = [_side(cells, n, choices) for n in range(2)]
     down, across = sorted(range(2), key=lambda n: -len(sides[n][0]))
     count = np.zeros((*(len(sides[n][0]) for n in (down, across)), model.n_classes))
@@ -147,7 +149,7 @@ def heat_map(model: ScoreTables, number: int) -> dict[str, Any] | None:
     for own, (nodes, _) in zip(place, sides, strict=True):
         own[nodes] = np.arange(len(nodes))
     y, x = (place[n][cells.nodes[:, n]] for n in (down, across))
-    drawn = (y >= 0) & (x >= 0)
+    drawn = (y >= 0) & (x >= 0) & (cells.rows >= choices.least)
     count[y[drawn], x[drawn]] = cells.count[drawn]
     return {
         "table": number,
@@ -168,14 +170,13 @@ def _side(cells: ShownCells, n: int, choices: Choices) -> tuple[IntArray, IntArr
     """The nodes of a column that are drawn, in order, and a choice for each."""
     kind, view = cells.kinds[n], cells.views[n]
     rows = np.bincount(cells.nodes[:, n], cells.rows, int(view.max()) + 1)
-    chosen = choices.place(cells.columns[n], kind.size)
-    code = np.full(len(rows), kind.size)
-    offered = np.flatnonzero(chosen >= 0)
-    code[view[offered]] = offered
-    found = np.flatnonzero((code < kind.size) & (rows > 0))
+    offered = choices.of_features[cells.columns[n]].codes
+    choice = np.full(len(rows), -1)
+    choice[view[offered]] = np.arange(len(offered))
+    found = np.flatnonzero((choice >= 0) & (rows > 0) & (rows >= choices.least))
     most = _MOST_BINS if kind.is_ordered else _MOST_CATEGORIES
     nodes = np.sort(found[np.argsort(-rows[found], kind="stable")[:most]])
-    return nodes, chosen[code[nodes]]
+    return nodes, choice[nodes]
 
 
 def _is_cross(model: ScoreTables, t: int) -> bool:

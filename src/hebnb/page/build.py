@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, Protocol, cast
 
 import narwhals as nw
 import numpy as np
@@ -13,20 +14,22 @@ from sklearn.pipeline import Pipeline
 from hebnb import errors
 from hebnb.columns.column import Column
 from hebnb.columns.reading import ReadingParameters
-from hebnb.columns.table import read, target_levels
+from hebnb.columns.table import read, taken, target_levels
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array, IntArray
 from hebnb.methods import METHODS
 from hebnb.overview.description import described
+from hebnb.page.baselines import BASELINES
+from hebnb.page.choices import LEAST
+from hebnb.page.comparison import compare
+from hebnb.page.contents import EXAMPLES, Contents, contents
+from hebnb.page.explorer import Examples, fits_page
+from hebnb.page.provenance import Provenance
+from hebnb.page.rendering import render
 from hebnb.parts import ColumnParts
 from hebnb.parts.pipeline import together
-from hebnb.report.baselines import BASELINES
-from hebnb.report.comparison import compare
-from hebnb.report.contents import EXAMPLES, Contents, contents, explorer_notes
-from hebnb.report.explorer import fits_page
-from hebnb.report.page import render
 from hebnb.tabular.labelled import Labelled
 from hebnb.tabular.parts import with_parts
 
@@ -42,9 +45,46 @@ class Page:
     html: str
 
 
+class LabelledRows(Protocol):
+    """Rows with labels, in files or in memory."""
+
+    @property
+    def target(self) -> str:
+        """The name of the column that is predicted."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have a label."""
+
+    @property
+    def n_classes(self) -> int:
+        """How many labels there are."""
+
+    @property
+    def unlabelled(self) -> int:
+        """How many rows were left out because they have none."""
+
+    @property
+    def beside(self) -> str | None:
+        """The column that says which rows belong together, or when they were."""
+
+    @property
+    def repeated(self) -> list[str]:
+        """Names that several columns have."""
+
+    def sample(self, rows: int, seed: int) -> LabelledRows:
+        """A random sample of the rows."""
+
+    def collect(self) -> tuple[Any, Any, Any, Any]:
+        """Features, labels, weights and the column beside them, in memory."""
+
+    def fit(self, model: CategoricalClassifier) -> CategoricalClassifier:
+        """Learn from all rows."""
+
+
 def made(
-    rows: Labelled,
-    name: str,
+    rows: LabelledRows,
+    provenance: Provenance,
     parameters: dict[str, Any],
     *,
     folds: int,
@@ -53,14 +93,16 @@ def made(
     bars: Any,
     in_time: bool = False,
     parts: ColumnParts | None = None,
+    least: float = LEAST,
+    include_rows: bool = False,
 ) -> tuple[Page, CategoricalClassifier | Pipeline]:
     """Compare the methods, fit the best on all rows, and make the page.
 
     Parameters
     ----------
-    rows : Labelled
-    name : str
-        What the page calls the table.
+    rows : LabelledRows
+    provenance : Provenance
+        Where the rows come from; what columns are taken for is added.
     parameters : dict
         How columns are read.
     folds, max_rows, seed : int
@@ -69,7 +111,11 @@ def made(
     in_time : bool, default=False
         Whether the column beside the features tells when rows were; else it tells which belong together.
     parts : ColumnParts, optional
-        What makes further columns of those that there are; it learns anew in every fold.
+        What makes further columns of those that there are, of rows in files; it learns anew in every fold.
+    least : float, default=5
+        Rows that a category must have to be on the page.
+    include_rows : bool, default=False
+        Whether some rows are on the page, as examples.
     """
     notes = []
     if rows.unlabelled:
@@ -106,7 +152,7 @@ def made(
             f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
         )
     task = bars.add_task(f"learning from all rows: {comparison.best.method.name}", total=2)
-    with with_parts(rows, parts) as learned_from:
+    with nullcontext(rows) if parts is None else with_parts(cast("Labelled", rows), parts) as learned_from:
         best = learned_from.fit(METHODS[comparison.best.method.name].model(**parameters))
         bars.update(task, completed=1, description="making the page")
         explored = comparison.best.method.name, best
@@ -116,30 +162,31 @@ def made(
                 f"The tables of {comparison.best.method.name} are too large for a page; the explorer has NB+loo."
             )
     shown = explored[1].score_tables_
-    notes += explorer_notes(shown)
-    drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
-    some = X.take(drawn)
-    examples = (
-        encoded(explored[1], some if parts is None else parts.transform(some)),
-        shown.counts.classes.codes_of(y[drawn]),
-    )
+    examples = None
+    if include_rows:
+        drawn = np.random.default_rng(seed).permutation(len(y))[:EXAMPLES]
+        some = taken(X, drawn)
+        codes = encoded(explored[1], some if parts is None else parts.transform(some))
+        examples = Examples(codes, shown.counts.classes.codes_of(y[drawn]))
+    columns = dict(zip(table.columns["column"], table.columns["why"], strict=True))
     page = contents(
-        name,
         rows.target,
         comparison,
         best.score_tables_,
+        replace(provenance, columns=columns),
         explored=(explored[0], shown),
         examples=examples,
         notes=notes,
         alerts=alerts,
+        least=least,
     )
     bars.advance(task)
     return Page(page, render(page)), together(parts, best)
 
 
 def _places(beside: Any, name: str | None) -> IntArray:
-    """Values of an Arrow column as numbers in their order."""
-    column = Column(str(name), nw.from_native(beside, series_only=True))
+    """Values of an array or an Arrow column as numbers in their order."""
+    column = Column(str(name), nw.from_native(beside, series_only=True, pass_through=True))
     if (column.levels.codes < 0).any():
         raise InputError(
             f"{errors.column(str(name))}: some values are missing, so it is not known to which part their rows belong.",
@@ -149,7 +196,7 @@ def _places(beside: Any, name: str | None) -> IntArray:
 
 
 def label_array(labels: Any) -> Array:
-    """Labels of an Arrow column as an array of plain values of one type."""
-    values = labels.to_pylist()
+    """Labels of an array or an Arrow column as an array of plain values of one type."""
+    values = labels.tolist() if isinstance(labels, np.ndarray) else labels.to_pylist()
     array = np.array(values)
     return array if array.dtype.kind in "biuf" else np.array(values, dtype=object)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,54 +19,32 @@ import numpy as np
 
 from hebnb.counts.single import dense
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
-from hebnb.foundation.printable import visible
+from hebnb.page.choices import Choices, short
 from hebnb.scores.build import levels
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
 from hebnb.scores.tables import FamilyTable
 
-# Categories of a feature that can be chosen, the most frequent; and counts that a page may hold.
-MOST_CHOICES = 20_000
-MOST_COUNTS = 5_000_000
 # Cells of several columns that a page may hold, and numbers of cells; a model with more is not put into it.
 MOST_CELLS = 2_000_000
 MOST_NUMBERS = 1_000_000
 # How far a sum of rounded numbers may be from what the library computes.
 _EXACT = 1e-9
-# Numbers written at the axis of a curve.
-_MOST_TICKS = 4
-# The longest that a category is written out.
-_LONGEST = 120
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The categories of all features that can be chosen, in one line."""
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows that the explorer can be filled with.
 
-    kept: list[IntArray]  # codes of every feature, in order
-    starts: IntArray
+    Parameters
+    ----------
+    codes : list of F arrays
+    labels : array
+        Codes of the rows' classes.
+    """
 
-    @classmethod
-    def of(cls, model: ScoreTables) -> Choices:
-        """The most frequent."""
-        most = choices_of(model)
-        kept = [np.sort(np.argsort(-count, kind="stable")[:most]).astype(np.intp) for count in model.counts.marginal]
-        return cls(kept, np.concatenate([[0], np.cumsum([len(codes) for codes in kept])]))
-
-    def place(self, f: int, size: int) -> IntArray:
-        """Where each code of a feature stands among its choices, −1 if nowhere."""
-        places = np.full(size + 1, -1)
-        places[self.kept[f]] = np.arange(len(self.kept[f]))
-        return places
-
-
-def choices_of(model: ScoreTables) -> int:
-    """How many categories of a feature a page with this model offers."""
-    n_features = len(model.counts.marginal)
-    numbers = model.n_classes * n_features
-    if len(model.parents):  # whose values have a total for every child
-        numbers *= n_features
-    return max(1, min(MOST_CHOICES, MOST_COUNTS // numbers))
+    codes: list[IntArray]
+    labels: IntArray
 
 
 def fits_page(model: ScoreTables) -> bool:
@@ -82,44 +61,53 @@ def fits_page(model: ScoreTables) -> bool:
     )
 
 
-def explorer_data(model: ScoreTables, rows: list[IntArray], labels: IntArray) -> dict[str, Any]:
+def explorer_data(
+    model: ScoreTables, choices: Choices, class_names: Sequence[str], examples: Examples | None = None
+) -> dict[str, Any]:
     """What the page needs to predict, and some rows to begin with.
 
     Parameters
     ----------
     model : ScoreTables
-    rows : list of F arrays
-        Codes of some rows.
-    labels : array
-        The classes of these rows.
+    choices : Choices
+        The values that can be chosen.
+    class_names : list of C str
+        What the classes are called.
+    examples : Examples, optional
+        Rows that the page may show.
     """
-    counts, choices = model.counts, Choices.of(model)
+    counts = model.counts
     features = counts.vocabulary.features
-    singles = [dense(table[kept]) for table, kept in zip(counts.tables, choices.kept, strict=True)]
-    places = [choices.place(f, feature.size) for f, feature in enumerate(features)]
+    singles = [dense(table[own.codes]) for table, own in zip(counts.tables, choices.of_features, strict=True)]
+    places = [own.place for own in choices.of_features]
     data: dict[str, Any] = {
-        "classes": [short(label) for label in map(str, counts.classes.values.tolist())],
+        "classes": list(class_names),
         "features": [
             {
                 "name": short(str(name)),
                 "size": feature.size,
-                "labels": [short(label) for label in np.array(feature.texts, dtype=object)[kept].tolist()],
-                "edges": feature.computed_by(_Edges()) if len(kept) == feature.size else None,
-                "ticks": feature.computed_by(_Ticks()) if feature.is_ordered and len(kept) == feature.size else None,
+                "labels": own.labels,
+                "edges": own.edges,
+                "ofTimes": own.of_times,
+                "ticks": own.ticks,
+                "rows": None if own.is_plain else packed(own.rows),
+                "withheld": own.n_withheld,
             }
-            for name, feature, kept in zip(counts.vocabulary.names, features, choices.kept, strict=True)
+            for name, feature, own in zip(counts.vocabulary.names, features, choices.of_features, strict=True)
         ],
+        "least": choices.least,
         "logPrior": _floats(model.log_prior),
         "offsets": _floats(model.combination.offsets),
         "rows": float(counts.class_count.sum()),
         "count": packed(np.concatenate(singles)),
-        "examples": packed(np.stack([place[codes] for place, codes in zip(places, rows, strict=True)], axis=1) + 1),
-        "exampleLabels": labels.tolist(),
     }
+    if examples is not None:
+        at = [place[codes] for place, codes in zip(places, examples.codes, strict=True)]
+        data |= {"examples": packed(np.stack(at, axis=1) + 1), "exampleLabels": examples.labels.tolist()}
     roots = [table.root for table in model.tables if table.root is not None]
     if not roots:
         return data | {"kind": "cells"} | _cells(model, choices)
-    means = [root.mean[kept] for root, kept in zip(roots, choices.kept, strict=True)]
+    means = [root.mean[own.codes] for root, own in zip(roots, choices.of_features, strict=True)]
     data |= {
         "kind": "sum" if model.estimates is None else "mean" if model.is_mean else "pool",
         "weights": _floats(model.combination.table_weights),
@@ -131,31 +119,6 @@ def explorer_data(model: ScoreTables, rows: list[IntArray], labels: IntArray) ->
     if model.estimates is None:
         return data
     return data | _pairs(model.estimates, choices, model.combination.estimate_weights)
-
-
-class _Edges:
-    """Where numbers are cut, so that they can be typed; None of what is no number."""
-
-    def lookup(self, values: Array, gap: int | None) -> list[float] | None:
-        """None."""
-        return None
-
-    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[float] | None:
-        """The edges; nobody types microseconds."""
-        return None if of_times else _floats(edges)
-
-
-class _Ticks:
-    """Some edges between bins, by place, as they are written at an axis."""
-
-    def lookup(self, values: Array, gap: int | None) -> None:
-        """None: categories have names."""
-
-    def staircase(self, edges: FloatArray, of_times: bool, gap: int | None) -> list[tuple[int, str]]:
-        """A few that lie evenly; an edge lies after as many bins as its place says."""
-        places = np.unique(np.linspace(0, len(edges) - 1, _MOST_TICKS + 2).round().astype(int)[1:-1])
-        shown = edges.astype("M8[us]").astype("M8[m]") if of_times else [f"{edge:.5g}" for edge in edges]
-        return [(int(place) + 1, str(shown[place])) for place in places if 0 <= place < len(edges)]
 
 
 def _cells(model: ScoreTables, choices: Choices) -> dict[str, Any]:
@@ -174,7 +137,7 @@ def _cells(model: ScoreTables, choices: Choices) -> dict[str, Any]:
         key, used = np.zeros(len(cells), dtype=np.int64), []
         says = (adds != 0).any(axis=1)
         for f, view, own in zip(table.columns, table.views, nodes, strict=True):
-            offered, at = np.unique(view[np.append(choices.kept[f], -1)], return_inverse=True)
+            offered, at = np.unique(view[np.append(choices.of_features[f].codes, -1)], return_inverse=True)
             place = np.searchsorted(offered, own)
             says &= offered[np.minimum(place, len(offered) - 1)] == own
             key = key * len(offered) + place
@@ -213,12 +176,9 @@ def _pairs(estimates: Estimates, choices: Choices, weights: FloatArray | None) -
     """The pairs that occur, once each, and the totals of the parents' values."""
     counts, layout, used = estimates.counts, estimates.layout, estimates.used
     place = np.concatenate(
-        [
-            start + choices.place(f, int(size))[:-1]
-            for f, (start, size) in enumerate(zip(choices.starts, layout.sizes, strict=False))
-        ]
+        [start + own.place[:-1] for start, own in zip(choices.starts, choices.of_features, strict=False)]
     )
-    kept = np.concatenate([start + codes for start, codes in zip(layout.starts, choices.kept, strict=False)])
+    kept = np.concatenate([start + own.codes for start, own in zip(layout.starts, choices.of_features, strict=False)])
     offered = np.zeros(layout.width, dtype=bool)
     offered[kept] = True
     cells = counts.pairs.cells()
@@ -242,11 +202,6 @@ def _pairs(estimates: Estimates, choices: Choices, weights: FloatArray | None) -
         "pairTotal": packed(np.moveaxis(total, 0, 2)),
         "pairM": packed(np.nan_to_num(np.moveaxis(estimates.concentration, 0, 2))),
     }
-
-
-def short(label: str | None) -> str | None:
-    """A name or a category as it is shown; None for a gap."""
-    return None if label is None else visible(label, _LONGEST)
 
 
 def _floats(array: FloatArray) -> list[float]:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-import shutil
 import zlib
 from base64 import b64decode
 from itertools import pairwise
@@ -20,37 +19,29 @@ from typer.testing import CliRunner
 from hebnb import AODE, EvidenceClassifier, InputError, NaiveBayes, ParameterError, load
 from hebnb.cli.app import app
 from hebnb.datasets import load_flights
+from hebnb.estimators.alerts import Alert
 from hebnb.estimators.rows import encoded
+from hebnb.evidence.single import class_rates
 from hebnb.explain.contributions import against_others, contributions
 from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
 from hebnb.methods import METHODS
 from hebnb.metrics import reliability_curve
-from hebnb.report import explorer as explorer_module
-from hebnb.report.baselines import BASELINES
-from hebnb.report.build import made
-from hebnb.report.comparison import compare
-from hebnb.report.contents import contents, verdict
-from hebnb.report.crosses import ShownCells, cross_summaries, heat_map
-from hebnb.report.explorer import explorer_data, fits_page
-from hebnb.report.page import render
+from hebnb.page import choices as choices_module
+from hebnb.page import explorer as explorer_module
+from hebnb.page.baselines import BASELINES
+from hebnb.page.build import made
+from hebnb.page.cards import MOST_BARS
+from hebnb.page.choices import Choices
+from hebnb.page.comparison import compare
+from hebnb.page.contents import contents, verdict
+from hebnb.page.crosses import ShownCells, cross_summaries, heat_map
+from hebnb.page.explorer import Examples, explorer_data, fits_page
+from hebnb.page.provenance import Provenance
+from hebnb.page.rendering import render
 from hebnb.tabular.files import open_table
 from hebnb.tabular.labelled import Labelled
 from models import HOSTILE, table
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def crossed(n_rows=600, seed=0, classes=("no", "yes", "sure")):
-    """Columns that tell more together than apart: text with gaps, a number with gaps, integers."""
-    random = np.random.default_rng(seed)
-    p, q = random.choice(list("abc"), n_rows).astype(object), random.choice(list("abc"), n_rows).astype(object)
-    number, count = random.normal(size=n_rows), random.integers(0, 40, n_rows)
-    high = (p == q) ^ (number > 0.3) ^ (random.random(n_rows) < 0.1)
-    sure = (count > 30) & (q == "a") & (random.random(n_rows) < 0.8)
-    y = np.array(classes, dtype=object)[np.where(sure, len(classes) - 1, high.astype(int))]
-    p[random.random(n_rows) < 0.05] = None
-    number[random.random(n_rows) < 0.05] = np.nan
-    return pd.DataFrame({"p": p, "q": q, "number": number, "count": count}), y
+from pages import ORIGIN, crossed, page_of, probabilities, pushes
 
 
 class NoBars:
@@ -66,24 +57,6 @@ class NoBars:
 def comparison():
     X, y = table(300)
     return compare(pa.Table.from_pandas(X), y.astype(object), {}, folds=3)
-
-
-def page_of(model, X, y, comparison, name="best"):
-    """A page with this model in its explorer."""
-    rows = X.head(40)
-    codes = encoded(model, rows)
-    labels = model.counts_.classes.codes_of(np.asarray(y[:40], dtype=object))
-    return render(
-        contents(
-            "table.csv",
-            "y",
-            comparison,
-            model.score_tables_,
-            explored=(name, model.score_tables_),
-            examples=(codes, labels),
-            notes=[],
-        )
-    )
 
 
 # Numbers
@@ -174,7 +147,7 @@ def test_columns_that_tell_nothing(open_page):
     X = pd.DataFrame({"x": random.choice(list("abcdefgh"), 150)})
     y = random.choice(["a", "b"], 150).astype(object)
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
-    assert "next to nothing" in verdict(found)
+    assert "next to nothing" in verdict(found, ["a", "b"])
     y[:] = "a"
     y[0] = "b"
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
@@ -186,7 +159,7 @@ def test_columns_that_tell_nothing(open_page):
 
 
 def test_the_verdict_is_a_sentence(comparison):
-    said = verdict(comparison)
+    said = verdict(comparison, ["x", "y", "z"])
     assert re.match(
         r"The probabilities .* percentage points.* rows in 100; always saying “.” would be right for \d+", said
     )
@@ -239,7 +212,7 @@ def test_the_report_of_a_large_table_samples_for_comparison(tmp_path):
     X.assign(arrival=y).head(4000).to_csv(tmp_path / "t.csv", index=False)
     with open_table(str(tmp_path / "t.csv")) as opened:
         page, model = made(
-            Labelled.of(opened, "arrival"), "t.csv", {}, folds=2, max_rows=1000, seed=3, bars=NoBars()
+            Labelled.of(opened, "arrival"), ORIGIN, {}, folds=2, max_rows=1000, seed=3, bars=NoBars()
         )  # fmt: skip
     assert page.contents.compared_rows == 1000
     assert page.contents.n_rows == 4000
@@ -259,7 +232,7 @@ def report(tmp_path_factory):
     arguments = [
         "report", folder / "flights.csv", "-t", "arrival", "-o", folder / "page.html", "--model", folder / "best.skops",
     ]  # fmt: skip
-    result = CliRunner().invoke(app, [*map(str, arguments), "--folds", "2"])
+    result = CliRunner().invoke(app, [*map(str, arguments), "--folds", "2", "--min-count", "1", "--include-rows"])
     assert result.exit_code == 0, result.stderr
     return result.stdout, folder
 
@@ -322,53 +295,6 @@ def test_the_page_needs_nothing_else(report):
 
 
 # The page in a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """A function that opens HTML from disk, and that nothing goes wrong until the test ends."""
-    complaints, contexts = [], []
-
-    def opened(html, anchor="", **options):
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(html, encoding="utf-8")
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append("a dialog"))
-        page.on(
-            "request",
-            lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
-        )
-        page.goto(path.as_uri() + anchor)
-        page.wait_for_selector("html[data-ready]", state="attached")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def probabilities(page):
-    return np.array(page.eval_on_selector_all("#probabilities .value", "all => all.map(o => Number(o.dataset.value))"))
-
-
-def pushes(page):
-    return np.array(page.eval_on_selector_all("#pushes .value", "all => all.map(o => Number(o.dataset.value))"))
 
 
 MODELS = [
@@ -492,7 +418,7 @@ def test_a_value_never_seen_says_what_it_says(open_page, comparison):
     assert page.locator("#value-0").get_attribute("placeholder") == "never seen"
     assert "ever seen" in page.text_content("#status")
     page.locator("#value-0").fill("zzz")
-    assert page.locator("#list-0 .more").text_content() == "no such value was seen"
+    assert page.locator("#list-0 .more").text_content() == "never seen"
 
 
 def test_typed_numbers_find_their_bins(open_page, comparison):
@@ -544,28 +470,77 @@ def test_a_heat_map_shows_what_a_cross_adds(open_page, comparison):
     assert rows == cells.rows[first]
 
 
-def test_a_curve_shows_what_bins_add(open_page, comparison):
+def card_of(page, name):
+    """The card of a column."""
+    return page.locator("#columns .card").filter(has=page.locator("h3 bdi").get_by_text(name, exact=True))
+
+
+def test_a_card_of_numbers_shows_shares_and_rows_in_their_order(open_page, comparison):
+    """As a curve of steps: the shrunken share of every class, over the rows of every bin."""
     X, y = crossed()
     model = EvidenceClassifier().fit(X, y)
-    tables = model.score_tables_
+    counts = model.counts_
     page = open_page(page_of(model, X, y, comparison), viewport={"width": 360, "height": 740}, color_scheme="dark")
-    details = page.locator("#matters details", has=page.locator("[data-curve='2']"))
-    details.locator("summary").click()
-    details.locator("svg polyline").first.wait_for()
-    feature = tables.counts.vocabulary.features[2]
+    card = card_of(page, "number")
+    feature, rates, rows = counts.vocabulary.features[2], class_rates(counts, 2), counts.marginal[2]
     assert feature.missing
-    assert details.locator("svg .bar").count() == feature.size
-    assert len(details.locator("svg polyline").first.get_attribute("points").split()) == 2 * (feature.size - 1)
-    details.locator("svg").focus()
-    page.keyboard.press("ArrowLeft")
-    numbers = float(tables.combination.table_weights[2]) * tables.tables[2].lines()[1]
-    odds, rows = against_others(numbers)[:, 0], tables.counts.marginal[2]
-    for v in (0, 1, 2):
-        sign = "−" if round(odds[v], 12) < 0 else "+"
-        told = details.locator(".told").text_content()
-        assert told.startswith(f"number {feature.texts[v]}: {sign}{abs(odds[v]):.3f}; {rows[v]:,.0f} rows")
-        page.keyboard.press("ArrowRight")
+    assert card.locator("svg .bar").count() == feature.size
+    assert len(card.locator("svg polyline").first.get_attribute("points").split()) == 2 * (feature.size - 1)
+    for label in model.classes_:
+        c = list(model.classes_).index(label)
+        page.locator("#columns .subject").select_option(str(c))
+        card.locator("svg").focus()
+        for v in (0, 1, 2):
+            page.keyboard.press("ArrowRight")
+            held = f"{rows[v]:,.0f} row{'' if rows[v] == 1 else 's'}"
+            told = f"number {feature.texts[v]}: {held}, {100 * rates[v, c]:.1f} % {label}"
+            assert card.locator(".told").text_content() == told
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_card_of_categories_shows_the_most_frequent_and_all_others(open_page, comparison):
+    random = np.random.default_rng(1)
+    names = random.choice([f"n{v:03}" for v in range(300)], 4000, p=np.arange(300, 0, -1) / 45150)
+    X = pd.DataFrame({"name": names})
+    y = np.where(np.char.count(names, "7") > 0, "a", "b").astype(object)
+    model = NaiveBayes(weighting="loo").fit(X, y)
+    page = open_page(page_of(model, X, y, comparison, least=5))
+    card, counts = card_of(page, "name"), X["name"].value_counts()
+    drawn = card.locator("svg circle.after").count()
+    assert drawn == MOST_BARS + 1
+    rates, texts = class_rates(model.counts_, 0), model.counts_.vocabulary.features[0].texts
+    card.locator("svg").focus()
+    said = []
+    for _ in range(drawn):
+        page.keyboard.press("ArrowDown")
+        said.append(card.locator(".told").text_content())
+    frequent = [one.split(" ")[1].rstrip(":") for one in said[:-1]]
+    assert frequent == sorted(frequent)  # in the order of the values
+    assert counts[frequent].min() >= counts.drop(frequent).max()
+    subject = int(np.argmax(model.class_count_))
+    for name, one in zip(frequent, said, strict=False):
+        share = 100 * rates[texts.index(name), subject]
+        assert one == f"name {name}: {counts[name]:,} rows, {share:.1f} % {model.classes_[subject]}"
+    rest = counts.drop(frequent)
+    mean = 100 * sum(n * rates[texts.index(name), subject] for name, n in rest.items()) / rest.sum()
+    assert said[-1] == f"name the other {len(rest):,}: {rest.sum():,} rows, {mean:.1f} % {model.classes_[subject]}"
+
+
+def test_cards_stand_in_the_order_of_what_columns_gain(open_page, comparison):
+    X, y = crossed()
+    X["noise"] = np.random.default_rng(5).choice(list("pqrs"), len(X))
+    model = EvidenceClassifier().fit(X, y)
+    odd = [Alert("count", "oddity", "Something is odd.", "Do something."), Alert(None, "table", "Elsewhere.", "")]
+    page = open_page(page_of(model, X, y, comparison, alerts=odd))
+    gains = {summary.name: summary.gain for summary in feature_summaries(model.score_tables_)}
+    assert page.locator(".card h3 bdi").all_text_contents() == sorted(gains, key=gains.get, reverse=True)
+    assert [alert.text_content() for alert in page.locator(".card .alert").all()] == ["Something is odd."]
+    assert "Something is odd." in card_of(page, "count").text_content()
+    # Beside the others a column moves the log-odds of its rows so much, on average.
+    f = list(X.columns).index("count")
+    parts = contributions(model.score_tables_, encoded(model, X))
+    moved = np.abs(against_others(parts.of_features[:, f])).mean()
+    assert f"± {moved:.3f} log-odds" in card_of(page, "count").text_content()
 
 
 def test_smoothing_by_level_is_shown_as_shares(open_page, comparison):
@@ -586,13 +561,12 @@ def test_times_at_an_axis_do_not_overlap(open_page, comparison):
     X.loc[:30, "when"] = pd.NaT
     y = np.where((hours > 4000) ^ (random.random(800) < 0.2), "late", "early").astype(object)
     model = EvidenceClassifier().fit(X, y)
-    for width, most in ((360, 2), (1100, 4)):
+    for width, most in ((360, 4), (1100, 4)):
         page = open_page(page_of(model, X, y, comparison), viewport={"width": width, "height": 740})
-        page.locator("#matters summary").first.click()
-        page.locator("#matters polyline").first.wait_for()
-        ticks = [tick for tick in page.locator("#matters svg .tick").all() if "T" in tick.text_content()]
+        ticks = [tick for tick in page.locator("#columns svg .tick").all() if tick.text_content()[:2] == "20"]
         assert 1 <= len(ticks) <= most
-        boxes = [tick.bounding_box() for tick in (*ticks, page.locator("#matters svg .tick", has_text="missing"))]
+        assert all(re.fullmatch(r"2024-\d\d|2025", tick.text_content()) for tick in ticks)  # months, not microseconds
+        boxes = [tick.bounding_box() for tick in (*ticks, page.locator("#columns svg .tick", has_text="missing"))]
         assert all(a["x"] + a["width"] < b["x"] for a, b in pairwise(boxes))
 
 
@@ -602,7 +576,7 @@ def test_crosses_of_three_are_listed_by_their_strongest_cells(open_page, compari
     y = np.where((X == "a").sum(axis=1) % 2 == 1, "odd", "even").astype(object)
     model = EvidenceClassifier().fit(X, y)
     (cross,) = [own for own in cross_summaries(model.score_tables_) if len(own.names) == 3]
-    assert heat_map(model.score_tables_, cross.number) is None
+    assert heat_map(model.score_tables_, cross.number, Choices.of(model.score_tables_)) is None
     assert len(cross.strongest) == 8
     for values, rows, odds in cross.strongest:
         same = X.eq(values).all(axis=1)
@@ -623,7 +597,7 @@ def test_long_sides_of_a_heat_map_keep_what_is_frequent():
     y = np.where((np.char.count(name, "7") > 0) ^ (flag == "x"), "a", "b").astype(object)
     model = EvidenceClassifier().fit(pd.DataFrame({"name": name, "flag": flag}), y)
     (cross,) = cross_summaries(model.score_tables_)
-    down, across = heat_map(model.score_tables_, cross.number)["sides"]
+    down, across = heat_map(model.score_tables_, cross.number, Choices.of(model.score_tables_))["sides"]
     counts = pd.Series(name).value_counts()
     assert len(down["labels"]) == 30
     assert set(down["labels"]) <= set(counts.index[counts >= counts.iloc[29]])
@@ -681,9 +655,11 @@ def test_by_keyboard_alone(open_page, report):
     page.locator("#value-4").fill("")
     page.keyboard.press("Enter")
     assert_allclose(probabilities(page), prior)
+    assert page.locator("#class").input_value() == str(prior.argmax())  # the most probable class is shown first
+    assert_allclose(pushes(page)[-1], np.log(prior.max() / prior.min()), atol=1e-9)
     page.locator("#class").focus()
     page.keyboard.press("ArrowDown")
-    assert_allclose(pushes(page)[-1], np.log(prior[1] / prior[0]), atol=1e-9)
+    assert_allclose(pushes(page)[-1], np.log(prior.min() / prior.max()), atol=1e-9)
 
 
 def test_random_row_reset_and_a_link_that_restores(open_page, report):
@@ -747,16 +723,16 @@ def test_nothing_jumps(open_page, report):
 def test_every_class_has_a_diagram_where_there_are_three(open_page, comparison):
     X, y = table(120)
     page = open_page(page_of(NaiveBayes().fit(X, y), X, y, comparison))
-    assert page.locator("#trust svg").count() == 4
+    assert page.locator("#trust .panels svg polygon.band").count() == 4
     assert page.locator("#smoothing .cell").count() == 3 * 4
-    assert page.locator("#matters details").count() == 4
-    page.locator("#matters summary").first.click()
-    assert page.locator("#matters details").first.locator("tbody tr").count() >= 2
+    assert page.locator("#columns .card").count() == 4
+    page.locator("#columns summary").first.click()
+    assert page.locator("#columns details").first.locator("tbody tr").count() >= 2
 
 
 def test_a_diagram_shows_how_wrong_a_model_is(comparison):
     """Over-confident far below one half: the mark is where the numbers are, not at the edge."""
-    from hebnb.report.page import _lowest
+    from hebnb.page.rendering import _lowest
 
     y = np.array([0, 1] * 50)
     proba = np.where(np.arange(100)[:, np.newaxis] % 4 < 3, [0.15, 0.85], [0.9, 0.1])
@@ -774,8 +750,8 @@ def test_many_classes_are_the_same_everywhere(open_page):
     page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
     expected = {f"k{n:02}" for n in range(3, 15)}  # the twelve most frequent
     assert set(page.locator("#smoothing thead bdi").all_text_contents()) == expected
-    page.locator("#matters summary").first.click()
-    assert set(page.locator("#matters details").first.locator("thead bdi").all_text_contents()) == expected
+    page.locator("#columns summary").first.click()
+    assert set(page.locator("#columns details").first.locator("thead bdi").all_text_contents()) == expected
     assert set(page.locator("#summary .legend bdi").all_text_contents()) == expected
     assert "12 most frequent classes, of 15" in page.inner_text("#summary")
     assert page.locator("#probabilities .value").count() == 15
@@ -787,7 +763,7 @@ def test_wide_tables_say_what_is_left_out(open_page):
     y = random.choice(["a", "b"], 80).astype(object)
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
     page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
-    assert page.locator("#matters details").count() == 60
+    assert page.locator("#columns .card").count() == 60
     assert "60 columns that tell most, of 70" in page.inner_text("#summary")
     assert page.locator("#pushes input").count() == 70
 
@@ -802,24 +778,26 @@ def test_hostile_names_are_inert(open_page, kind):
     y = labels[np.where(told, random.integers(0, 2, 300), random.integers(2, 4, 300))]
     found = compare(pa.Table.from_pandas(X), y, {}, folds=2)
     model = kind.fit(X, y)
-    codes, labels = encoded(model, X.head(20)), model.counts_.classes.codes_of(y[:20])
+    examples = Examples(encoded(model, X.head(20)), model.counts_.classes.codes_of(y[:20]))
+    origin = Provenance("<script>alert(2)</script>.csv", 300, "<b>x</b>", columns={HOSTILE[0]: "<i>text</i>"})
     html = render(
         contents(
-            "<script>alert(2)</script>.csv", "<img src=x onerror=alert(3)>", found, model.score_tables_,
-            explored=("AODE+loo", model.score_tables_), examples=(codes, labels), notes=["<b>note</b>"],
+            "<img src=x onerror=alert(3)>", found, model.score_tables_, origin,
+            explored=("AODE+loo", model.score_tables_), examples=examples, notes=["<b>note</b>"],
+            alerts=[Alert(HOSTILE[0], "<b>odd</b>", "<b>sentence</b>", "<b>remedy</b>")],
         )
     )  # fmt: skip
     page = open_page(html)
     assert page.locator("script").count() == 2
     assert page.locator("img, b, iframe").count() == 0
     assert "<script>alert(1)</script>" in page.inner_text("#probabilities")
-    assert "{{7*7}}" in page.inner_text("#summary")
+    assert "{{7*7}}" in page.inner_text("#columns")
     for character in ("\x1b", "\u202e", "\x07"):
         assert character not in html
     page.locator("#value-0").fill("<script")
     page.keyboard.press("Enter")
     assert page.locator("#value-0").input_value() == HOSTILE[0]
-    for details in page.locator("#matters details, #crosses details").all():
+    for details in page.locator("#columns details, #crosses details").all():
         details.locator("summary").click()
     drawn = page.locator("#crosses svg")  # when a cross is opened
     if isinstance(model, EvidenceClassifier):
@@ -864,12 +842,12 @@ def test_what_is_too_much_for_a_page(monkeypatch):
 
 def test_rare_categories_are_not_offered_but_still_counted(open_page, comparison, monkeypatch):
     X, y = table(120)
-    monkeypatch.setattr(explorer_module, "MOST_CHOICES", 3)
+    monkeypatch.setattr(choices_module, "MOST_CHOICES", 3)
     for model in (NaiveBayes(weighting="loo"), AODE(weighting="loo"), AODE(), EvidenceClassifier()):
         X, y = crossed() if isinstance(model, EvidenceClassifier) else table(120)
         model.fit(X, y)
         page = open_page(page_of(model, X, y, comparison))
-        kept = explorer_module.Choices.of(model.score_tables_).kept
+        kept = [own.codes for own in Choices.of(model.score_tables_).of_features]
         assert [len(codes) for codes in kept] == [min(3, f.size) for f in model.counts_.vocabulary.features]
         page.evaluate("location.hash = '#explorer=0:1.2.0.1'")
         page.wait_for_timeout(50)
@@ -884,7 +862,7 @@ def test_models_too_large_for_a_page_give_way(tmp_path, monkeypatch):
     X.assign(y=X["p"] == X["q"]).to_csv(tmp_path / "t.csv", index=False)  # beyond naive Bayes
     monkeypatch.setattr(explorer_module, "MOST_CELLS", 10)
     with open_table(str(tmp_path / "t.csv")) as opened:
-        page, model = made(Labelled.of(opened, "y"), "t", {}, folds=2, max_rows=9999, seed=0, bars=NoBars())
+        page, model = made(Labelled.of(opened, "y"), ORIGIN, {}, folds=2, max_rows=9999, seed=0, bars=NoBars())
     assert not isinstance(model, NaiveBayes)
     assert page.contents.explorer["kind"] == "sum"
     assert any("too large for a page" in note for note in page.contents.notes)
@@ -893,7 +871,7 @@ def test_models_too_large_for_a_page_give_way(tmp_path, monkeypatch):
 def test_explorer_data_of_a_class_that_cannot_be():
     X, y = table(60)
     model = NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)
-    data = explorer_data(model.score_tables_, encoded(model, X.head(3)), np.array([0, 1, 2]))
+    data = explorer_data(model.score_tables_, Choices.of(model.score_tables_), list("xyz"))
     assert data["logPrior"][0] == -1e300
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commands import run
 from hebnb.errors import InputError
-from hebnb.report.folds import parts
+from hebnb.page.folds import parts
 
 labelled = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=12, max_size=80)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from hebnb import errors
 from hebnb.columns.reading import ReadingParameters
-from hebnb.columns.table import read
+from hebnb.columns.table import read, taken
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.errors import HebnbError, InputError
@@ -24,9 +24,9 @@ from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
 from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.page.baselines import BASELINES, Baseline, Columns
+from hebnb.page.folds import parts as folds_of
 from hebnb.parts import ColumnParts
-from hebnb.report.baselines import BASELINES, Baseline, Columns
-from hebnb.report.folds import parts as folds_of
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
@@ -58,9 +58,11 @@ class Comparison:
 
     Parameters
     ----------
-    labels : array of shape (S,)
-        The truth, of the rows compared on.
+    codes : array of shape (S,)
+        The truth, of the rows compared on, by their places among the classes.
     classes : array of shape (C,)
+    fold : array of shape (S,)
+        In which fold every row was tried.
     results : list of Result
         Baselines first, then in the order of ``METHODS``.
     refused : dict of str to str
@@ -72,8 +74,9 @@ class Comparison:
         What decides which fold a row is in.
     """
 
-    labels: Array
+    codes: IntArray
     classes: Array
+    fold: IntArray
     results: list[Result]
     refused: dict[str, str]
     folds: int
@@ -81,9 +84,15 @@ class Comparison:
     parted_by: Literal["chance", "group", "time"]
 
     @property
+    def labels(self) -> Array:
+        """The truth, of the rows compared on."""
+        labels: Array = self.classes[self.codes]
+        return labels
+
+    @property
     def best(self) -> Result:
         """The method of least log-loss, baselines aside."""
-        own = [result for result in self.results if result.method.name in METHODS]
+        own = [result for result in self.results if result.method.name not in BASELINES]
         return min(own, key=lambda result: result.measures["log-loss"])
 
     @property
@@ -99,8 +108,7 @@ class Comparison:
     @property
     def majority(self) -> float:
         """The accuracy of always saying the most frequent class."""
-        _, counts = np.unique(self.labels, return_counts=True)
-        return float(counts.max() / len(self.labels))
+        return float(np.bincount(self.codes).max() / len(self.codes))
 
     @cached_property
     def calibration_floor(self) -> float:
@@ -134,7 +142,7 @@ def compare(
 
     Parameters
     ----------
-    X : table with ``take`` of row numbers, such as a PyArrow table
+    X : table or array of shape (S, F)
     y : array of shape (S,)
     parameters : dict
         How columns are read; every method takes those that it has.
@@ -156,15 +164,16 @@ def compare(
     pairs = folds_of(codes, folds, random_state, groups, times)
     # A class whose rows are all in one fold is unknown to the model that should predict them.
     tried, known = np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
-    for train, test in pairs:
-        tried[test], known[test] = True, np.isin(codes[test], codes[train])
+    fold_of = np.zeros(len(y), dtype=np.intp)
+    for n, (train, test) in enumerate(pairs):
+        tried[test], known[test], fold_of[test] = True, np.isin(codes[test], codes[train]), n
     if not known.any():
         raise InputError("No row that is tried is of a class that was learned.", "Use fewer folds, or other ones.")
     every: list[Method | Baseline] = [*BASELINES.values(), *METHODS.values()]
     trials = {method.name: _Trial(method, np.zeros((len(y), len(classes)))) for method in every}
     refused: dict[str, str] = {}
     for train, test in pairs:
-        learned_from, tried_on = X.take(train), X.take(test)
+        learned_from, tried_on = taken(X, train), taken(X, test)
         if parts is not None:
             own = clone(parts).fit(learned_from, y[train])
             learned_from, tried_on = own.transform(learned_from), own.transform(tried_on)
@@ -180,7 +189,7 @@ def compare(
             except HebnbError as error:
                 refused[name] = str(error).split("\n")[0]
     results = [
-        Result(trial.method, trial.proba[known], _measures(codes[known], trial.proba[known]), trial.seconds)
+        Result(trial.method, trial.proba[known], measures_of(codes[known], trial.proba[known]), trial.seconds)
         for name, trial in trials.items()
         if name not in refused
     ]
@@ -188,8 +197,9 @@ def compare(
         raise InputError(next(reason for name, reason in refused.items() if name in METHODS))
     parted_by: Literal["chance", "group", "time"] = "chance" if groups is None else "group"
     return Comparison(
-        y[known],
+        codes[known],
         classes,
+        fold_of[known],
         results,
         refused,
         len(pairs),
@@ -306,15 +316,25 @@ def _baseline_proba(method: Baseline, fold: _Fold, rows: _Encoded) -> FloatArray
         return method.proba(*fold.columns(rows), rows.train.labels)
 
 
-def _measures(codes: IntArray, proba: FloatArray) -> dict[str, float]:
+def measures_of(codes: IntArray, proba: FloatArray, names: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
     """Measures of probabilities, for codes of the true classes: scikit-learn does not take all labels that we do."""
-    classes = np.arange(proba.shape[1])
-    occurring = np.unique(codes)[-1:] if len(classes) == 2 else np.unique(codes)
+    return {name: _MEASURED[name](codes, proba) for name in names}
+
+
+def _auc(codes: IntArray, proba: FloatArray) -> float:
+    occurring = np.unique(codes)[-1:] if proba.shape[1] == 2 else np.unique(codes)
     areas = [roc_auc_score(codes == c, proba[:, c]) for c in occurring if (codes != c).any()]
-    return {
-        "log-loss": float(log_loss(codes, proba, labels=classes)),
-        "Brier": brier_score_macro(codes, proba, classes=classes),
-        "ECE": expected_calibration_error(codes, proba, classes=classes),
-        "accuracy": float(np.mean(proba.argmax(axis=1) == codes)),
-        "AUC": float(np.mean(areas)) if areas else np.nan,
-    }
+    return float(np.mean(areas)) if areas else np.nan
+
+
+def _classes(proba: FloatArray) -> IntArray:
+    return np.arange(proba.shape[1])
+
+
+_MEASURED: dict[str, Callable[[IntArray, FloatArray], float]] = {
+    "log-loss": lambda codes, proba: float(log_loss(codes, proba, labels=_classes(proba))),
+    "Brier": lambda codes, proba: brier_score_macro(codes, proba, classes=_classes(proba)),
+    "ECE": lambda codes, proba: expected_calibration_error(codes, proba, classes=_classes(proba)),
+    "accuracy": lambda codes, proba: float(np.mean(proba.argmax(axis=1) == codes)),
+    "AUC": _auc,
+}
