@@ -24,8 +24,16 @@ from typing import TypeAlias
 
 import duckdb
 
+from record import Results, Table, Value, record
+
 COLUMNS = {"c0": 10, "c1": 20, "c2": 50, "c3": 100, "c4": 300, "c5": 1_000, "c6": 3_000, "c7": 10_000, "c8": 30_000}
 BATCH = 10_000_000
+HEADS = [
+    ("", ""),
+    *[("clock, ours", ".1f s"), ("other", ".1f s"), ("ratio", ".2f")],
+    *[("processor, ours", ".1f s"), ("other", ".1f s"), ("ratio", ".2f")],
+    *[("peak memory, ours", ".2f GB"), ("other", ".2f GB")],
+]
 
 
 # Seconds by the clock, and of the processor, which others on the machine change less.
@@ -237,7 +245,8 @@ def apart(side: str, folder: Path) -> tuple[float, float, float]:
     return seconds, processor, memory
 
 
-def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> None:
+def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> list[Value]:
+    """Clock, processor and memory of both sides; they are printed, and given back as a row of a table."""
     runs = [(apart(ours, folder), apart(theirs, folder)) for _ in range(repeat)]
     seconds, processor = ([statistics.median(run[side][n] for run in runs) for side in (0, 1)] for n in (0, 1))
     memory = [max(run[side][2] for run in runs) for side in (0, 1)]
@@ -247,6 +256,7 @@ def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> Non
         f"{memory[0]:>9.2f} GB{memory[1]:>9.2f} GB",
         flush=True,
     )
+    return [what, *seconds, seconds[0] / seconds[1], *processor, processor[0] / processor[1], *memory]
 
 
 def main() -> None:
@@ -255,6 +265,7 @@ def main() -> None:
     parser.add_argument("--evidence", type=int, nargs="*", default=[1], help="millions of rows (default: 1)")
     parser.add_argument("--spark", type=int, nargs="*", default=[], help="numbers of columns (default: none)")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -265,16 +276,17 @@ def main() -> None:
     print(
         f"{'':<64}{'ours':>11}{'other':>11}{'ratio':>8}{'processor':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}"
     )
+    rows, evidence = [], []
     for millions in options.rows:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "rows"
             generate(folder, millions * 1_000_000)
             size = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
-            what = f"{millions} million rows ({size:.1f} GB): fit / group-bys"
-            compare(what, "fit", "bare", folder, options.repeat)
+            what = f"{millions} million rows ({size:.1f} GB): fit / the bare group-bys"
+            rows.append(compare(what, "fit", "bare", folder, options.repeat))
             if millions == options.rows[0]:
-                what = "10 million rows: score lazily / in memory"
-                compare(what, "score_lazily", "score_in_memory", folder, options.repeat)
+                what = "10 million rows: score on the engine / collect and score in memory"
+                rows.append(compare(what, "score_lazily", "score_in_memory", folder, options.repeat))
     for columns in options.spark:
         spark_columns(columns, options.repeat)
     for millions in options.evidence:
@@ -282,10 +294,16 @@ def main() -> None:
             folder = Path(scratch) / "mixed"
             generate_mixed(folder, millions * 1_000_000)
             tables = len(json.loads((folder / "tables.json").read_text()))
-            what = f"{millions} million rows, evidence: count {tables} tables / group codes"
-            compare(what, "count_evidence", "group_codes", folder, options.repeat)
-            compare("the same / group columns as they are", "count_evidence", "group_raw", folder, options.repeat)
-            compare("fit / group codes", "fit_evidence", "group_codes", folder, options.repeat)
+            what = f"{millions} million rows, evidence: count {tables} tables / group-bys of codes"
+            same = "the same / group-bys of columns as they are"
+            evidence += [
+                compare(what, "count_evidence", "group_codes", folder, options.repeat),
+                compare(same, "count_evidence", "group_raw", folder, options.repeat),
+                compare("fit / group-bys of codes", "fit_evidence", "group_codes", folder, options.repeat),
+            ]
+    if options.record:
+        found = {"rows": rows, "evidence": evidence}
+        record("engines", Results({name: Table(HEADS, lines) for name, lines in found.items() if lines}))
 
 
 if __name__ == "__main__":
