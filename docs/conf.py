@@ -52,6 +52,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # its pages would fetch scripts
+    "show_signature": False,
     "remove_config_comments": True,
 }
 
@@ -60,6 +62,10 @@ html_title = "hebnb"
 html_static_path = ["_static"]
 html_css_files = ["hebnb.css"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+# Pages without pages below them need no list of these; one with two programs beside each other needs the room.
+html_sidebars = {page: [] for page in ("guide", "how-it-works", "benchmarks", "coming-from")}
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "logo": {"text": f"hebnb {release}"},
     "navbar_end": ["theme-switcher"],
@@ -68,7 +74,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "coming-from": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
@@ -76,7 +82,7 @@ html_theme_options = {
 
 def to_the_gallery(app, docname, source):
     """Links to the programs in examples, which readers of the files follow, lead to their pages here."""
-    source[0] = source[0].replace("(../examples/README.md)", "(gallery/index)")
+    source[0] = source[0].replace("(../examples/README.rst)", "(gallery/index)")
     source[0] = re.sub(r"\(\.\./examples/(\w+)\.py\)", r"(gallery/\1)", source[0])
 
 

@@ -68,7 +68,8 @@ print(pd.DataFrame(lines).round(3).to_string(index=False))
 # The curve of an honest classifier is the diagonal: of the flights that it calls late with probability 0.6, 60 in 100
 # are late. Textbook smoothing is far from it, and learned smoothing with weights follows it.
 
-plots.reliability(curves)
+figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
+plots.reliability(curves, ax=axis)
 plt.show()
 
 # %%
@@ -82,5 +83,6 @@ print({name: round(float(rows)) for name, rows in strengths.items()})
 # %%
 # So ``tailnum`` says next to nothing, where a textbook model would have listened to it most:
 
-plots.importance(best)
+figure, axis = plt.subplots(figsize=(6.4, 5), layout="constrained")
+plots.importance(best, most=12, ax=axis)
 plt.show()

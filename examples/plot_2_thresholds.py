@@ -29,7 +29,9 @@ is_late = (y_test == "late").to_numpy()
 # %%
 # Are the probabilities honest?
 
-plots.reliability({name: reliability_curve(y_test, models[name].predict_proba(X_test), label="late") for name in late})
+curves = {name: reliability_curve(y_test, model.predict_proba(X_test), label="late") for name, model in models.items()}
+figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
+plots.reliability(curves, ax=axis)
 plt.show()
 
 # %%

@@ -54,7 +54,8 @@ print(table[table["feature"].isin(["(base)", "housing", "late payments"])].to_st
 # %%
 # Income is a curve with steps, which were cut where the data asked for it:
 
-plots.column(model, "income", label="good")
+figure, axis = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+plots.column(model, "income", label="good", ax=axis)
 plt.show()
 
 # %%

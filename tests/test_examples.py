@@ -19,7 +19,16 @@ def test_an_example(path, capsys, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("Agg")
     drawn = []
-    monkeypatch.setattr(plt, "show", lambda: drawn.append(plt.gcf()))
+
+    def show():
+        """What pyplot would show: figures with something in them."""
+        figures = [plt.figure(number) for number in plt.get_fignums()]
+        assert figures
+        assert all(axis.has_data() for figure in figures for axis in figure.axes)
+        drawn.extend(figures)
+        plt.close("all")
+
+    monkeypatch.setattr(plt, "show", show)
     try:
         runpy.run_path(str(path))
     finally:
