@@ -3,8 +3,9 @@
 A table stands between ``<!-- figures: evidence/log-loss -->`` and ``<!-- end -->``, and a number in a sentence between
 ``<!-- = evidence/wins -->`` and ``<!-- / -->``; behind the name there may be a format, as in ``loo/off:.1%``. The first
 part of a name is a file of ``benchmarks/results``, which a benchmark writes if it is run with ``--record``, the second
-a table or a fact in it. Facts of ``quickstart`` are the sizes of files that the transcript in docs/quickstart.md
-prints. Nobody edits what stands between the marks: change the results, and run this. ``--check`` only compares.
+a table or a fact in it. Facts of ``quickstart`` are what the transcript in docs/quickstart.md prints: sizes of files,
+and the log-loss of every method. Nobody edits what stands between the marks: change the results, and run this.
+``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def pages() -> list[Path]:
 def results(name: str) -> dict[str, Any]:
     """What a benchmark wrote, or what the quick start prints."""
     if name == "quickstart":
-        return {"tables": {}, "facts": sizes_in_the_quick_start()}
+        return {"tables": {}, "facts": facts_of_the_quick_start()}
     path = RESULTS / f"{name}.json"
     if not path.exists():
         raise SystemExit(f"There is no {path.relative_to(ROOT)}.")
@@ -42,10 +43,12 @@ def results(name: str) -> dict[str, Any]:
     return found
 
 
-def sizes_in_the_quick_start() -> dict[str, str]:
-    """Sizes of files by their names, as the transcript has them."""
+def facts_of_the_quick_start() -> dict[str, str | float]:
+    """Sizes of files by their names and log-losses by methods, as the transcript has them."""
     text = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"([\w-]+\.(?:html|skops|parquet|sql)) \(([\d.]+ [kM]B)\)", text))
+    sizes = re.findall(r"([\w-]+\.(?:html|skops|parquet|sql)) \(([\d.]+ [kM]B)\)", text)
+    losses = re.findall(r"^[ →] ([\w+-]+) +(\d\.\d{4}) ", text, re.MULTILINE)
+    return {**dict(sizes), **{f"log-loss/{method}": float(loss) for method, loss in losses}}
 
 
 def shown(value: Any, pattern: str = "") -> str:
