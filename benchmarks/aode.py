@@ -18,6 +18,7 @@ import pandas as pd
 
 from hebnb import AODE
 from measure import HEADER, Comparison, medians
+from record import Results, Value, comparisons, record
 
 WEKA = Path("/usr/share/java/weka.jar")
 
@@ -47,7 +48,7 @@ def against_others(repeat: int) -> list[Comparison]:
     train, test, labels = X[:20_000], X[20_000:], y[:20_000]
     model = AODE("laplace")
     fit, predict = medians([lambda: model.fit(train, labels), lambda: model.predict_proba(test)], repeat)
-    comparisons = []
+    found = []
     if WEKA.exists():
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder) / "train.arff", Path(folder) / "test.arff"]
@@ -58,25 +59,24 @@ def against_others(repeat: int) -> list[Comparison]:
                 [*command, *map(str, paths), str(repeat)], capture_output=True, text=True, check=True
             ).stdout
         weka_fit, weka_predict = map(float, out.split()[:2])
-        comparisons += [
-            Comparison("Laplace AODE fit / Weka's", fit, weka_fit, 1.0),
-            Comparison("Laplace AODE predict_proba / Weka's", predict, weka_predict, 1.0),
+        found += [
+            Comparison("Laplace AODE `fit` / Weka's", fit, weka_fit, 1.0),
+            Comparison("Laplace AODE `predict_proba` / Weka's", predict, weka_predict, 1.0),
         ]
     try:
         from skbn import AnDE
     except ImportError:
-        return comparisons
+        return found
     theirs = AnDE(n_dependence=1).fit(train, labels)
     ours, slow = medians([lambda: model.predict_proba(test), lambda: theirs.predict_proba(test)], 3)
-    return [*comparisons, Comparison("Laplace AODE predict_proba / scikit-bayes'", ours, slow, 0.1)]
+    return [*found, Comparison("Laplace AODE `predict_proba` / scikit-bayes'", ours, slow, 0.1)]
 
 
-def wide() -> str:
-    """A thousand features of three categories: seconds, and the memory of this process at its peak."""
+def wide() -> tuple[float, float]:
+    """A thousand features of three categories: seconds, and gigabytes of this process at its peak."""
     X, y = make_data(200, np.full(1000, 3))
     (seconds,) = medians([lambda: AODE().fit(X, y)], 1)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return f"1,000 features of three categories, 200 rows: fit {seconds:.1f} s, peak memory {peak:.1f} GB"
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def columns_as_in_the_paper(folder: Path, name: str, X: pd.DataFrame) -> dict[str, list[str]]:
@@ -94,19 +94,25 @@ def load(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, dict[str, l
     return X, frame["class"].to_numpy(), columns_as_in_the_paper(folder, name, X)
 
 
-def of_learning(folder: Path, repeat: int) -> list[Comparison]:
-    comparisons, logs = [], []
+def of_learning(folder: Path, repeat: int) -> dict[str, Value]:
+    """What learning adds to counting, over the datasets: the mean, the least and the most."""
+    ratios = {}
     for path in sorted(folder.glob("*.csv.gz")):
         name = path.name.removesuffix(".csv.gz")
         X, y, kinds = load(folder, name)
         learned, plain = AODE(**kinds), AODE("laplace", **kinds)
         sides = [lambda m=learned: m.fit(X, y), lambda m=plain: m.fit(X, y)]  # noqa: B023 (called before X changes)
-        comparisons.append(
-            Comparison(f"{name}: HEB-AODE fit / Laplace AODE fit", *medians(sides, max(3, repeat // 3)), 4)
-        )
-        logs.append(np.log(comparisons[-1].ours / comparisons[-1].theirs))
-        print(comparisons[-1], flush=True)
-    return [Comparison("geometric mean over the datasets", float(np.exp(np.mean(logs))), 1.0, 2)]
+        found = Comparison(f"{name}: HEB-AODE fit / Laplace AODE fit", *medians(sides, max(3, repeat // 3)), 4)
+        ratios[name] = found.ours / found.theirs
+        print(found, flush=True)
+    least, most = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
+    return {
+        "learning-mean": float(np.exp(np.mean(np.log(list(ratios.values()))))),
+        "learning-least": ratios[least],
+        "learning-least-on": least,
+        "learning-most": ratios[most],
+        "learning-most-on": most,
+    }
 
 
 def growth(target: Path, repeat: int) -> None:
@@ -150,13 +156,19 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=15, help="measurements of every side (default: 15)")
     parser.add_argument("--data", type=Path, help="folder of the paper's datasets")
     parser.add_argument("--plot", type=Path, help="file for the figure of cost against size")
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
     options = parser.parse_args()
     print(HEADER)
-    for comparison in against_others(options.repeat):
-        print(comparison, flush=True)
-    print(wide())
+    found = against_others(options.repeat)
+    print(*found, sep="\n", flush=True)
+    seconds, peak = wide()
+    print(f"1,000 features of three categories, 200 rows: fit {seconds:.1f} s, peak memory {peak:.1f} GB")
+    facts: dict[str, Value] = {"wide-seconds": seconds, "wide-gigabytes": peak}
     if options.data:
-        print(of_learning(options.data, options.repeat)[0])
+        facts |= of_learning(options.data, options.repeat)
+        print(f"geometric mean over the datasets: {facts['learning-mean']:.2f} (aim 2)")
+    if options.record:
+        record("aode", Results({"speed": comparisons(found, "aode")}, facts))
     if options.plot:
         growth(options.plot, options.repeat)
 

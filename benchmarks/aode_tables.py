@@ -7,7 +7,7 @@ ties dropped. Published values are typed in from the paper.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 import warnings
 from pathlib import Path
@@ -22,6 +22,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from aode import columns_as_in_the_paper
 from hebnb import AODE, HEB
 from hebnb.metrics import brier_score_macro
+from record import Results, Table, Value, record
 
 METHODS = {
     "AODE": AODE("laplace", over_cap="skip"),
@@ -74,7 +75,11 @@ def scores(folder: Path, name: str) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of the paper's datasets")
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
+    options = parser.parse_args()
+    folder = options.folder
     names = sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
     results = dict(zip(names, Parallel(n_jobs=-1)(delayed(scores)(folder, name) for name in names), strict=True))
     print(f"{'log-loss':<18}" + "".join(f"{method:>26}" for method in METHODS) + f"{'paper':>20}")
@@ -83,6 +88,7 @@ def main() -> None:
         print(f"{name:<18}{losses}{f'{aode} → {heb}':>20}")
         seconds = "".join(f"{'{:.2f} + {:.2f}'.format(*results[name][method][4:]):>26}" for method in METHODS)
         print(f"{'  s: fit + predict':<18}{seconds}")
+    wins: dict[str, list[Value]] = {label: [label] for label in PUBLISHED_WINS}
     for method in list(METHODS)[1:]:
         print(f"\n{method} against AODE, {len(names)} datasets: wins, losses, Wilcoxon p; the paper's wins, losses")
         for metric, (label, published) in enumerate(PUBLISHED_WINS.items()):
@@ -91,6 +97,20 @@ def main() -> None:
             print(
                 f"  {label:<10}{(gain > 0).sum():>4}{(gain < 0).sum():>4}{p:>10.4f}{published[0]:>8}{published[1]:>4}"
             )
+            wins[label] += [f"{(gain > 0).sum()}/{(gain < 0).sum()}", float(p)]
+    if options.record:
+        losses = {name: [-float(results[name][method][2]) for method in METHODS] for name in PUBLISHED_LOSS}
+        record("aode_tables", Results({"log-loss": loss_table(losses), "wins": wins_table(wins)}))
+
+
+def loss_table(losses: dict[str, list[float]]) -> Table:
+    heads = {"log-loss": "", "AODE": ".4f", "HEB-AODE, exact": ".4f", "HEB-AODE, 50 Minka steps": ".4f", "paper": ""}
+    return Table(heads, [[name, *own, "{} → {}".format(*PUBLISHED_LOSS[name])] for name, own in losses.items()])
+
+
+def wins_table(wins: dict[str, list[Value]]) -> Table:
+    heads = [("", ""), ("exact", ""), ("p", ".2g"), ("50 Minka steps", ""), ("p", ".2g"), ("paper", "")]
+    return Table(heads, [[*own, "{}/{}".format(*PUBLISHED_WINS[label])] for label, own in wins.items()])
 
 
 if __name__ == "__main__":

@@ -25,9 +25,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 import engine_sides
+from record import Results, Table, Value, record
 
 # Seconds by the clock, those of the processor, and peak gigabytes.
 Measured: TypeAlias = tuple[float, float, float]
+HEADS = [
+    ("", ""),
+    *[("clock, ours", ".1f s"), ("other", ".1f s"), ("ratio", ".2f")],
+    *[("processor, ours", ".1f s"), ("other", ".1f s"), ("ratio", ".2f")],
+    *[("peak memory, ours", ".2f GB"), ("other", ".2f GB")],
+]
+# Rows of a table with these heads.
+Rows: TypeAlias = list[list[Value]]
 
 
 def spark_columns(columns: int, repeat: int, rows: int = 100_000) -> None:
@@ -70,10 +79,11 @@ def apart(side: str, folder: Path) -> Measured:
     return seconds, processor, memory
 
 
-def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> None:
+def compare(what: str, ours: str, theirs: str, folder: Path, repeat: int) -> list[Value]:
+    """Clock, processor and memory of both sides; they are printed, and given back as a row of a table."""
     runs = [(apart(ours, folder), apart(theirs, folder)) for _ in range(repeat)]
     sides = [[run[side] for run in runs] for side in (0, 1)]
-    show(what, *(summary(own) for own in sides))
+    return show(what, *(summary(own) for own in sides))
 
 
 def summary(runs: list[Measured]) -> Measured:
@@ -82,35 +92,41 @@ def summary(runs: list[Measured]) -> Measured:
     return statistics.median(seconds), statistics.median(processor), max(memory)
 
 
-def show(what: str, ours: Measured, theirs: Measured) -> None:
+def show(what: str, ours: Measured, theirs: Measured) -> list[Value]:
     ratios = [ours[n] / max(theirs[n], 1e-3) for n in (0, 1)]
+    pairs = list(zip(ours, theirs, strict=True))
     print(
         f"{what:<64}{ours[0]:>9.1f} s{theirs[0]:>9.1f} s{ratios[0]:>8.2f}"
         f"{ours[1]:>9.1f} s{theirs[1]:>9.1f} s{ratios[1]:>8.2f}{ours[2]:>9.2f} GB{theirs[2]:>9.2f} GB",
         flush=True,
     )
+    return [what, *pairs[0], ratios[0], *pairs[1], ratios[1], *pairs[2]]
 
 
-def against(what: str, sides: list[str], theirs: str, folder: Path) -> None:
+def against(what: str, sides: list[str], theirs: str, folder: Path) -> Rows:
     """Several sides beside one, each run once."""
     other = apart(theirs, folder)
-    for side in sides:
-        show(f"{what}: {side} / {theirs}", apart(side, folder), other)
+    return [show(f"{what}: {side} / {theirs}", apart(side, folder), other) for side in sides]
 
 
-def rows_and_scores(millions: list[int], repeat: int) -> None:
+def rows_and_scores(millions: list[int], repeat: int) -> Rows:
+    rows: Rows = []
     for number in millions:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "rows"
             engine_sides.generate(folder, number * 1_000_000)
             size = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
-            compare(f"{number} million rows ({size:.1f} GB): fit / group-bys", "fit", "bare", folder, repeat)
+            rows.append(
+                compare(f"{number} million rows ({size:.1f} GB): fit / group-bys", "fit", "bare", folder, repeat)
+            )
             if number == millions[0]:
                 what = "10 million rows: score lazily / in memory"
-                compare(what, "score_lazily", "score_in_memory", folder, repeat)
+                rows.append(compare(what, "score_lazily", "score_in_memory", folder, repeat))
+    return rows
 
 
-def evidence(millions: list[int], repeat: int) -> None:
+def evidence(millions: list[int], repeat: int) -> Rows:
+    rows: Rows = []
     for number in millions:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "mixed"
@@ -119,46 +135,53 @@ def evidence(millions: list[int], repeat: int) -> None:
             apart("prepare_codes", folder)
             tables = len(json.loads((folder / "tables.json").read_text()))
             what = f"{number} million rows, evidence: count {tables} tables / group codes"
-            compare(what, "count_evidence", "group_codes", folder, repeat)
-            compare("the same / group columns as they are", "count_evidence", "group_raw", folder, repeat)
-            compare("fit / group codes", "fit_evidence", "group_codes", folder, repeat)
+            rows.append(compare(what, "count_evidence", "group_codes", folder, repeat))
+            rows.append(compare("the same / group columns as they are", "count_evidence", "group_raw", folder, repeat))
+            rows.append(compare("fit / group codes", "fit_evidence", "group_codes", folder, repeat))
+    return rows
 
 
-def memory(millions: list[int]) -> None:
+def memory(millions: list[int]) -> Rows:
     """What DuckDB does within a gigabyte, ours and bare queries, each once."""
+    rows: Rows = []
     for number in millions:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "rows"
             engine_sides.generate(folder, number * 1_000_000)
-            compare(f"{number} million rows: fit / group-bys", "fit_limited", "bare_limited", folder, 1)
+            rows.append(compare(f"{number} million rows: fit / group-bys", "fit_limited", "bare_limited", folder, 1))
             if number <= 10:
-                compare("the same, AODE: fit / group-bys of pairs", "fit_aode", "bare_pairs", folder, 1)
+                rows.append(compare("the same, AODE: fit / group-bys of pairs", "fit_aode", "bare_pairs", folder, 1))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "ids"
         engine_sides.generate_ids(folder)
-        compare("20 million different values: fit / group-by", "fit_ids", "group_ids", folder, 1)
-        compare("the same, max_categories=10_000", "fit_ids_kept", "group_ids_kept", folder, 1)
+        rows.append(compare("20 million different values: fit / group-by", "fit_ids", "group_ids", folder, 1))
+        rows.append(compare("the same, max_categories=10_000", "fit_ids_kept", "group_ids_kept", folder, 1))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "floats"
         engine_sides.generate_ids(folder, 60_000_000)
-        compare("60 million rows of floats: fit / group-by of tenths", "fit_floats", "group_floats", folder, 1)
+        rows.append(
+            compare("60 million rows of floats: fit / group-by of tenths", "fit_floats", "group_floats", folder, 1)
+        )
+    return rows
 
 
-def scores(millions: list[int]) -> None:
+def scores(millions: list[int]) -> Rows:
     """Models that score by batches, on engines and in memory."""
+    rows: Rows = []
     engines = ["score_duckdb", "score_polars", "score_spark"]
     for number in millions:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "rows"
             engine_sides.generate(folder, number * 1_000_000)
             apart("prepare_aode", folder)
-            against(f"{number} million rows, AODE", engines, "score_memory", folder)
+            rows += against(f"{number} million rows, AODE", engines, "score_memory", folder)
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "mixed"
             engine_sides.generate_mixed(folder, number * 1_000_000)
             apart("prepare_evidence", folder)
-            compare("fit evidence / group columns as they are", "fit_evidence", "group_raw", folder, 1)
-            against(f"{number} million rows, evidence", engines, "score_memory", folder)
+            rows.append(compare("fit evidence / group columns as they are", "fit_evidence", "group_raw", folder, 1))
+            rows += against(f"{number} million rows, evidence", engines, "score_memory", folder)
+    return rows
 
 
 def main() -> None:
@@ -169,6 +192,7 @@ def main() -> None:
     parser.add_argument("--scores", type=int, nargs="*", default=[], help="millions of rows")
     parser.add_argument("--spark", type=int, nargs="*", default=[], help="numbers of columns")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -179,13 +203,15 @@ def main() -> None:
     print(
         f"{'':<64}{'ours':>11}{'other':>11}{'ratio':>8}{'processor':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}"
     )
-    rows_and_scores(options.rows, options.repeat)
+    found = {"rows": rows_and_scores(options.rows, options.repeat)}
     for columns in options.spark:
         spark_columns(columns, options.repeat)
-    evidence(options.evidence, options.repeat)
+    found["evidence"] = evidence(options.evidence, options.repeat)
     if options.memory is not None:
-        memory(options.memory)
-    scores(options.scores)
+        found["memory"] = memory(options.memory)
+    found["scores"] = scores(options.scores)
+    if options.record:
+        record("engines", Results({name: Table(HEADS, rows) for name, rows in found.items() if rows}))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from hebnb.scores.combination import Combination
 from hebnb.weighting.leave_one_out import left_out_likelihood, parts_of, prior_of
 from hebnb.weighting.log_linear import climb, learn
 from measure import HEADER, Comparison, medians
+from record import Results, Table, Value, record
 
 OURS = {
     "HEB-M": (NaiveBayes, {}),
@@ -164,20 +165,25 @@ def other_fold(folder: Path, name: str, fold: int) -> list[dict]:
     return rows
 
 
-def show_ranks(results: pd.DataFrame) -> None:
+def show_ranks(results: pd.DataFrame) -> Results:
     methods, n = list(OURS), results["dataset"].nunique()
     difference = studentized_range.ppf(0.95, len(methods), np.inf) / np.sqrt(2)
     difference *= np.sqrt(len(methods) * (len(methods) + 1) / (6 * n))
     print(f"\nMean ranks over {n} datasets; Nemenyi's critical difference at 0.05 is {difference:.2f}.")
     print(f"{'':<12}" + "".join(f"{method:>12}" for method in methods))
+    lines: list[list[Value]] = []
     for measure in MEASURES:
         means = results.groupby(["dataset", "method"])[measure].mean().unstack()[methods]
         ranks = rankdata(means.to_numpy().round(6), axis=1).mean(axis=0)
         print(f"{measure:<12}" + "".join(f"{rank:>12.2f}" for rank in ranks))
         print(f"{'  mean':<12}" + "".join(f"{mean:>12.4f}" for mean in means.mean()))
+        lines.append([f"{measure}, rank", *(f"{rank:.2f}" for rank in ranks)])
+        lines.append([f"{measure}, mean", *(f"{mean:.4f}" for mean in means.mean())])
+    table = Table({"": "", **{method.replace("+loo", " + loo"): "" for method in methods}}, lines, bold=True)
+    return Results({"ranks": table}, {"critical-difference": float(difference)})
 
 
-def show_datasets(results: pd.DataFrame) -> None:
+def show_datasets(results: pd.DataFrame) -> Results:
     means = results.groupby(["dataset", "method"])[["log-loss", "estimate", "fit s"]].mean().unstack()
     sizes = results.groupby("dataset")["rows"].first()
     print("\nLog-loss; the estimate loo_log_loss_ over the measured loss; seconds to fit over those without weights.")
@@ -189,6 +195,7 @@ def show_datasets(results: pd.DataFrame) -> None:
         numbers += [f"{estimate[m] / max(loss[m], 1e-9):>10.3f}" for m in ("NB+loo", "AODE+loo")]
         numbers += [f"{fit[m] / fit[p]:>10.1f}" for m, p in (("NB+loo", "HEB-M"), ("AODE+loo", "HEB-AODE"))]
         print(f"{name:<20}{sizes[name]:>7,}" + "".join(numbers))
+    facts: dict[str, Value] = {}
     for method in ("NB+loo", "AODE+loo"):
         loss = means["log-loss"]
         worse = (loss[method] / loss["HEB-M"] - 1)[sizes > 500]
@@ -198,9 +205,19 @@ def show_datasets(results: pd.DataFrame) -> None:
             f"off by {off.abs().median():.1%} in the median, {off.abs().max():.1%} at worst ({off.abs().idxmax()}), "
             f"over 1,000 rows; within 2 % on {(off.abs() <= 0.02).sum()} of {len(off)}"
         )
+        facts |= {
+            f"{method}-worst": float(worse.max()),
+            f"{method}-worst-on": str(worse.idxmax()),
+            f"{method}-near": int((off.abs() <= 0.02).sum()),
+            f"{method}-datasets": len(off),
+            f"{method}-off": float(off.abs().median()),
+            f"{method}-off-worst": float(off.abs().max()),
+            f"{method}-off-worst-on": str(off.abs().idxmax()),
+        }
+    return Results({}, facts)
 
 
-def show_precisions(results: pd.DataFrame) -> None:
+def show_precisions(results: pd.DataFrame) -> Results:
     means = results.groupby("dataset").mean().drop(columns="fold")
     fixed = means.drop(columns=["chosen", "evidence"])
     excess = means["evidence"] / fixed.min(axis=1) - 1
@@ -210,17 +227,29 @@ def show_precisions(results: pd.DataFrame) -> None:
     best = fixed.mean().idxmin()
     single = (fixed[best] / fixed.min(axis=1) - 1)[excess.index]
     print(f"The best single fixed precision, {best}: {single.mean():+.1%} on average, {single.max():+.1%} at worst.")
+    facts = {
+        "chosen-above-best": float(excess.mean()),
+        "chosen-above-best-worst": float(excess.max()),
+        "chosen-above-best-worst-on": str(excess.idxmax()),
+        "fixed-above-best": float(single.mean()),
+        "fixed-above-best-worst": float(single.max()),
+    }
+    return Results({}, facts)
 
 
-def show_others(results: pd.DataFrame) -> None:
+def show_others(results: pd.DataFrame) -> Results:
     means = results.groupby(["dataset", "method"])[["log-loss", "ECE", "fit s", "predict s"]].mean()
     print("\nAgainst what people would use instead, at defaults")
     print(f"{'':<18}{'':<22}{'log-loss':>10}{'ECE':>10}{'fit, s':>10}{'predict, s':>12}")
+    lines: list[list[Value]] = []
     for name in COMPARED:
         for method in COMPETITORS:
             if (name, method) in means.index:
                 loss, ece, fit, predict = means.loc[(name, method)]
                 print(f"{name:<18}{method:<22}{loss:>10.4f}{ece:>10.4f}{fit:>10.2f}{predict:>12.3f}")
+                lines.append([name, method.replace("+loo", " + loo"), *map(float, (loss, ece, fit, predict))])
+    heads = [("", ""), ("", ""), ("log-loss", ".4f"), ("ECE", ".3f"), ("fit, s", ".3g"), ("predict, s", ".3f")]
+    return Results({"others": Table(heads, lines, grouped=True)})
 
 
 def cost(repeat: int) -> Comparison:
@@ -240,6 +269,7 @@ def main() -> None:
     parser.add_argument("--other-folds", type=int, default=10, help="folds for other libraries (default: 10)")
     parser.add_argument("--only", choices=["ours", "others"], help="run one half of it")
     parser.add_argument("--compared", nargs="+", default=list(COMPARED), help="datasets for other libraries")
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     names = [path.name.removesuffix(".csv.gz") for path in sorted(options.data.glob("*.csv.gz"))]
@@ -251,16 +281,21 @@ def main() -> None:
         table.to_csv(options.output / file, index=False)
         return table
 
+    found = []
     if options.only in (None, "ours"):
         print(HEADER)
-        print(cost(15), flush=True)
+        costs = cost(15)
+        print(costs, flush=True)
+        facts = {"cost-weighted": 1e3 * costs.ours, "cost-plain": 1e3 * costs.theirs, "cost": costs.ours / costs.theirs}
         ours = run(our_fold, names, 10, "ours.csv")
-        show_datasets(ours)
-        show_ranks(ours)
-        show_precisions(run(precision_fold, names, 10, "precisions.csv"))
+        precisions = run(precision_fold, names, 10, "precisions.csv")
+        found += [Results({}, facts), show_datasets(ours), show_ranks(ours), show_precisions(precisions)]
     if options.only in (None, "others"):  # one at a time, each with all cores
         compared = [name for name in options.compared if name in names]
-        show_others(run(other_fold, compared, options.other_folds, "others.csv", jobs=1))
+        found.append(show_others(run(other_fold, compared, options.other_folds, "others.csv", jobs=1)))
+    if options.record:
+        for results in found:
+            record("leave_one_out", results)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,8 @@ class Comparison:
     def __str__(self) -> str:
         ratio = self.ours / self.theirs
         verdict = "met" if ratio <= self.aim else "NOT MET"
-        return (
-            f"{self.what:<58}{1e3 * self.ours:>10.1f}{1e3 * self.theirs:>10.1f}{ratio:>8.2f}{self.aim:>8.2f}  {verdict}"
-        )
+        what, ours, theirs = self.what.replace("`", ""), 1e3 * self.ours, 1e3 * self.theirs
+        return f"{what:<76}{ours:>10.1f}{theirs:>10.1f}{ratio:>8.2f}{self.aim:>8.2f}  {verdict}"
 
 
-HEADER = f"{'':<58}{'ours, ms':>10}{'other, ms':>10}{'ratio':>8}{'aim':>8}"
+HEADER = f"{'':<76}{'ours, ms':>10}{'other, ms':>10}{'ratio':>8}{'aim':>8}"

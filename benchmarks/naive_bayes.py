@@ -17,6 +17,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from hebnb import HEB, NaiveBayes
 from hebnb.smoothing.smoothers import concentrations
 from measure import HEADER, Comparison, medians
+from record import Results, comparisons, record
 
 ROWS = 200_000
 SIZES = np.geomspace(10, 50_000, 10).astype(int)
@@ -52,9 +53,9 @@ def on_integers(repeat: int) -> list[Comparison]:
     learned, plain = medians([lambda: heb.fit(X, y), lambda: laplace.fit(X, y)], repeat)
     proba, other_proba = medians([lambda: heb.predict_proba(X), lambda: theirs.predict_proba(X)], repeat)
     return [
-        Comparison("integers: HEB-M fit / CategoricalNB fit", fit, other, 0.5),
-        Comparison("integers: predict_proba / CategoricalNB's", proba, other_proba, 0.6),
-        Comparison("integers: HEB-M fit / Laplace fit, both ours", learned, plain, 1.2),
+        Comparison("integer codes: HEB-M `fit` / `CategoricalNB.fit`", fit, other, 0.5),
+        Comparison("integer codes: `predict_proba` / `CategoricalNB`'s", proba, other_proba, 0.6),
+        Comparison("integer codes: HEB-M `fit` / our own Laplace `fit`", learned, plain, 1.2),
     ]
 
 
@@ -66,9 +67,9 @@ def on_text(repeat: int) -> list[Comparison]:
     text = as_text(X)
     comparisons = []
     for name, frame in {
-        "pandas": pd.DataFrame(text).astype("str"),
-        "pandas objects": pd.DataFrame(text, dtype=object),
-        "Polars": pl.DataFrame({column: values.tolist() for column, values in text.items()}),
+        "pandas strings": pd.DataFrame(text).astype("str"),
+        "pandas columns of Python objects": pd.DataFrame(text, dtype=object),
+        "Polars strings": pl.DataFrame({column: values.tolist() for column, values in text.items()}),
     }.items():
 
         def ours(frame: object = frame) -> object:
@@ -77,7 +78,7 @@ def on_text(repeat: int) -> list[Comparison]:
         def theirs(frame: object = frame) -> object:
             return CategoricalNB().fit(OrdinalEncoder().fit_transform(frame), y)
 
-        what = f"strings, {name}: HEB-M fit / OrdinalEncoder + CategoricalNB"
+        what = f"{name}: HEB-M `fit` / `OrdinalEncoder` + `CategoricalNB`"
         comparisons.append(Comparison(what, *medians([ours, theirs], max(3, repeat // 3)), 0.15))
     return comparisons
 
@@ -88,26 +89,32 @@ def of_concentration(repeat: int) -> list[Comparison]:
     y = (rng.random(ROWS) < 0.3).astype(np.int64)
     counts = [NaiveBayes().fit(zipf_codes(rng, y, size)[:, None], y).counts_ for size in (25_000, 50_000)]
     once, twice = medians([lambda: concentrations(counts[0], HEB()), lambda: concentrations(counts[1], HEB())], repeat)
-    return [Comparison("concentration: 50,000 categories / 25,000", twice, once, 2.0)]
+    return [Comparison("concentration step: 50,000 categories / 25,000", twice, once, 2.0)]
 
 
 def of_import(repeat: int) -> list[Comparison]:
-    def importing(module: str) -> object:
-        return subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+    def importing(statement: str) -> object:
+        return subprocess.run([sys.executable, "-c", statement], check=True)
 
     # Starting a process depends on the disk; the fastest of many starts depends on it least.
-    ours, theirs = medians([lambda: importing("hebnb"), lambda: importing("sklearn.naive_bayes")], repeat, min)
-    return [Comparison("fastest import hebnb / import sklearn.naive_bayes", ours, theirs, 1.15)]
+    what = ("from hebnb import NaiveBayes", "import sklearn.naive_bayes")
+    ours, theirs = medians([lambda: importing(what[0]), lambda: importing(what[1])], repeat, min)
+    return [Comparison("`{}` / `{}`, the fastest".format(*what), ours, theirs, 1.15)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="measurements of every side (default: 15)")
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
+    options = parser.parse_args()
     print(HEADER)
+    found = []
     for part in (on_integers, on_text, of_concentration, of_import):
-        for comparison in part(repeat):
+        for comparison in part(options.repeat):
             print(comparison, flush=True)
+            found.append(comparison)
+    if options.record:
+        record("naive_bayes", Results({"speed": comparisons(found, "naive_bayes")}))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def expected_calibration_error(
     """Top-1 expected calibration error: how far confidence is from accuracy, on average.
 
     Rows are put into ``n_bins`` bins of equal width by the probability of their most probable class; the error is the
-    weighted mean over the bins of |accuracy − mean confidence|.
+    weighted mean over the bins of ``|accuracy − mean confidence|``.
 
     Parameters
     ----------

@@ -38,6 +38,12 @@ def words(text):
     return [_number(word) for word in re.findall(r"[+-]?\d[\d,]*\.?\d*|[^\s\d]+", text)]
 
 
+def sizes(text):
+    """Sizes, in bytes, of the files that we write ourselves; how large Parquet is depends on who writes it."""
+    found = re.findall(r"([\w-]+\.(?:html|skops|sql)) \(([\d.]+) ([kM])B\)", text)
+    return {name: float(number) * {"k": 1e3, "M": 1e6}[unit] for name, number, unit in found}
+
+
 def _number(word):
     try:
         return float(word.replace(",", ""))
@@ -52,6 +58,7 @@ def test_the_transcript(tmp_path):
         if os.environ.get("HEBNB_WRITE_QUICKSTART"):
             page = page.replace(f"$ {command}\n{expected}", f"$ {command}\n{printed}", 1)
             continue
+        assert sizes(printed) == pytest.approx(sizes(expected), rel=0.05), f"{command}\n{printed}"
         found = words(printed)
         wanted = words(expected)
         assert len(found) == len(wanted), f"{command}\n{printed}"

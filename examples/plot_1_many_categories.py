@@ -1,0 +1,88 @@
+"""
+Columns with thousands of categories
+====================================
+
+A tail number or a ZIP code has thousands of values, and most of them have a handful of rows. A classifier that takes
+the shares of such a handful at their word is too sure. This example shows what happens to probabilities then, and
+what it looks like when the strength of the smoothing is learned.
+"""
+
+# %%
+# The flights come with hebnb. Two of the ten columns, ``flight`` and ``tailnum``, have about three thousand values
+# each.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+from hebnb import EvidenceClassifier, NaiveBayes, plots
+from hebnb.datasets import load_flights
+from hebnb.metrics import expected_calibration_error, reliability_curve
+
+X, y = load_flights(backend="pandas")
+print(X.nunique().sort_values(ascending=False).head())
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+
+# %%
+# How many test rows have a tail number that few training rows have?
+
+rows_of_tail = X_test["tailnum"].map(X_train["tailnum"].value_counts()).fillna(0)
+print(pd.cut(rows_of_tail, [-1, 0, 2, 5, 10, np.inf]).value_counts(normalize=True, sort=False).round(2))
+
+# %%
+# Four classifiers. ``CategoricalNB`` needs codes instead of text, and to be told how many there may be, because a
+# category that turns up after ``fit`` is an error to it. The others take the table as it is.
+
+encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
+codes = encoder.fit(X_train)
+
+
+class KnownCategories(CategoricalNB):
+    """``CategoricalNB`` that takes a category never seen for the first one."""
+
+    def predict_proba(self, X):
+        """Probabilities of the classes."""
+        return super().predict_proba(np.maximum(X, 0))
+
+
+models = {
+    "CategoricalNB": make_pipeline(encoder, KnownCategories(min_categories=[len(c) for c in codes.categories_])),
+    "NaiveBayes": NaiveBayes(),
+    "NaiveBayes, weighted": NaiveBayes(weighting="loo"),
+    "EvidenceClassifier": EvidenceClassifier(max_order=2),
+}
+lines, curves = [], {}
+for name, model in models.items():
+    proba = model.fit(X_train, y_train).predict_proba(X_test)
+    error = expected_calibration_error(y_test, proba)
+    lines.append({"": name, "log-loss": log_loss(y_test, proba), "calibration error": error})
+    curves[name] = reliability_curve(y_test, proba, label="late")
+print(pd.DataFrame(lines).round(3).to_string(index=False))
+
+# %%
+# The curve of an honest classifier is the diagonal: of the flights that it calls late with probability 0.6, 60 in 100
+# are late. Textbook smoothing is far from it, and learned smoothing with weights follows it.
+
+figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
+plots.reliability(curves, ax=axis)
+plt.show()
+
+# %%
+# What did the model make of rare tail numbers? The strength of the prior is a number of rows. A tail number is worth
+# something only if it has many more rows than that.
+
+best = models["EvidenceClassifier"]
+strengths = {name: best.strengths_[name][-1] for name in ("carrier", "dest", "flight", "tailnum")}
+print({name: round(float(rows)) for name, rows in strengths.items()})
+
+# %%
+# So ``tailnum`` says next to nothing, where a textbook model would have listened to it most:
+
+figure, axis = plt.subplots(figsize=(6.4, 5), layout="constrained")
+plots.importance(best, most=12, ax=axis)
+plt.show()

@@ -1,0 +1,90 @@
+"""
+Rows that come later: ``partial_fit``, counts and drift
+=======================================================
+
+Tables grow, and what was true in January may not be true in July. Counts add, so a model of all months so far, of the
+last three, or of everything but one bad week is a sum. This example goes through the months of a year as one would
+have seen them.
+"""
+
+# %%
+# The flights of a year, month by month. ``month`` itself is left out: next month is a value nobody has seen.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss
+
+from hebnb import NaiveBayes
+from hebnb.datasets import load_flights
+
+X, y = load_flights(backend="pandas")
+months = [(X[X["month"] == m].drop(columns="month"), y[X["month"] == m]) for m in range(1, 13)]
+
+# %%
+# ``partial_fit`` adds a batch, and the result is that of one fit on everything. Categories and classes may turn up
+# late.
+
+growing = NaiveBayes()
+for rows, labels in months:
+    growing.partial_fit(rows, labels)
+at_once = NaiveBayes().fit(pd.concat([rows for rows, _ in months]), pd.concat([labels for _, labels in months]))
+print("the same:", np.allclose(growing.predict_proba(months[0][0]), at_once.predict_proba(months[0][0])))
+
+# %%
+# The counts of each month, made once and wherever its rows are. They add to the counts of a quarter, or a year, and a
+# model is made of counts in milliseconds.
+
+counter = NaiveBayes()
+counts = [counter.count(rows, labels) for rows, labels in months]
+
+
+def model_of(parts):
+    """The model of some months."""
+    return NaiveBayes().fit_counts(sum(parts[1:], start=parts[0]))
+
+
+# %%
+# Each month is predicted by models of the months before it: of all of them, of the last three, of the last one.
+
+windows = {"all before": 12, "the last three": 3, "the last one": 1}
+lines = []
+for m in range(1, 12):
+    rows, labels = months[m]
+    losses = {
+        name: log_loss(labels, model_of(counts[max(0, m - length) : m]).predict_proba(rows))
+        for name, length in windows.items()
+    }
+    lines.append({"month": m + 1, "late": (labels == "late").mean(), **losses})
+seen = pd.DataFrame(lines).set_index("month")
+print(seen.round(3).to_string())
+print(seen[list(windows)].mean().round(3).to_string())
+
+# %%
+# A short window follows what changes and forgets what is rare; a long one does the opposite. Where the share of late
+# flights jumps, in summer and in December, all of them suffer.
+
+figure, (above, below) = plt.subplots(2, sharex=True, figsize=(6.4, 4.6), layout="constrained", height_ratios=[2, 1])
+seen[list(windows)].plot(ax=above, marker="o", ylabel="log-loss")
+seen["late"].plot.bar(ax=below, color="lightgrey", ylabel="share late", rot=0)
+above.set_xticks(range(len(seen)))
+for line in above.get_lines():
+    line.set_xdata(range(len(seen)))
+above.set_xlim(-0.5, len(seen) - 0.5)
+plt.show()
+
+# %%
+# What moved is told by the counts as well. How far is the distribution of each column, in a month, from that of all
+# months before it? Half the sum of absolute differences is 0 for equal distributions and 1 for distributions without a
+# common value; values that are new count fully.
+
+
+def distance(column, m):
+    """How far the values of a month are from those of the months before."""
+    new = months[m][0][column].value_counts(normalize=True)
+    old = pd.concat([rows[column] for rows, _ in months[:m]]).value_counts(normalize=True)
+    return new.sub(old, fill_value=0).abs().sum() / 2
+
+
+columns = ["carrier", "origin", "dest", "flight"]
+print(pd.DataFrame({m + 1: {name: distance(name, m) for name in columns} for m in (1, 5, 11)}).round(2).to_string())

@@ -1,0 +1,144 @@
+"""Numbers in README.md and the pages are those of files that commands write."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
+
+import evidence_figures
+import figures
+import record
+from measure import Comparison
+
+RESULTS = sorted(figures.RESULTS.glob("*.json"))
+# Pages on which every measured number has to come from a file. Others show what doctests and transcripts compute.
+STRICT = [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"]
+MEASURED = re.compile(r"(?<![\w.])\d[\d,]*\.\d+|\d+ (?:%|s\b|ms|[GMk]B|times)")
+
+
+@pytest.mark.parametrize("page", figures.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_figures_are_those_of_their_files(page):
+    text = page.read_text(encoding="utf-8")
+    assert figures.rendered(text) == text, "python docs/figures.py writes them anew"
+
+
+def test_there_are_figures_in_the_pages():
+    marks = {page.name: len(figures.MARK.findall(page.read_text(encoding="utf-8"))) for page in STRICT}
+    assert marks["README.md"] >= 1
+    assert marks["benchmarks.md"] >= 30
+
+
+def test_a_figure_that_is_changed_by_hand_is_noticed():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    fact, table = figures.FACT.search(page), figures.TABLE.search(page)
+    for match in (fact, table):
+        wrong = match["shown"].replace(next(d for d in match["shown"] if d.isdigit()), "x", 1)
+        altered = page[: match.start("shown")] + wrong + page[match.end("shown") :]
+        assert altered != page
+        assert figures.rendered(altered) == page
+
+
+@pytest.mark.parametrize("page", figures.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_marks_are_complete_and_begin_no_line(page):
+    """A line that begins with a comment is HTML to Markdown, and its text would not be read."""
+    text = page.read_text(encoding="utf-8")
+    known = len(figures.TABLE.findall(text)) + len(figures.FACT.findall(text))
+    assert len(figures.MARK.findall(text)) == known
+    assert not re.search(r"^ *<!-- = ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", STRICT, ids=lambda page: page.name)
+def test_no_measured_number_stands_outside_of_figures(page):
+    text = figures.FACT.sub("", figures.TABLE.sub("", page.read_text(encoding="utf-8")))
+    text = re.sub(r"```.*?```|`[^`]*`|<!--.*?-->|Python 3\.\d+( to 3\.\d+)?", "", text, flags=re.DOTALL)
+    assert MEASURED.findall(text) == []
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_results_name_the_command_that_writes_them_and_are_written_as_it_writes(path):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    program, script = shlex.split(document["command"])[:2]
+    assert program == "python"
+    assert (ROOT / script).exists()
+    assert document["versions"]["python"]
+    assert record.as_text(document) == path.read_text(encoding="utf-8")
+    for table in document["tables"].values():
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+
+
+def test_tables_of_evidence_are_those_of_its_means():
+    document = json.loads((figures.RESULTS / "evidence.json").read_text(encoding="utf-8"))
+    found = evidence_figures.results_of(document["means"], document["methods"])
+    assert {name: table.document() for name, table in found.tables.items()} == {
+        name: json.loads(json.dumps(table)) for name, table in document["tables"].items()
+    }
+    assert dict(found.facts) == document["facts"]
+
+
+def test_a_store_of_folds_becomes_means_and_tables():
+    """Two datasets of five folds, and means that are easily seen."""
+    measures = {"ECE": 0.02, "fit s": 1.0, "predict s": 0.1, "rows": 2_000, "threads": 2}
+    losses = {("adult", "evidence"): 0.2, ("adult", "CatBoost"): 0.3, ("flights", "evidence"): 0.5}
+    folds = [
+        {"dataset": dataset, "method": method, "fold": fold, "log-loss": loss + 0.01 * (fold - 2)} | measures
+        for (dataset, method), loss in losses.items()
+        for fold in range(5)
+    ]
+    folds += [
+        {"dataset": "flights", "method": "CatBoost", "fold": fold, "rows": 2_000, "error": "more than 600 s"}
+        for fold in range(5)
+    ]
+    means = evidence_figures.means_of(folds)
+    assert {(row["dataset"], row["method"]): row.get("log-loss") for row in means} == {
+        **{key: pytest.approx(loss) for key, loss in losses.items()},
+        ("flights", "CatBoost"): None,
+    }
+    methods = evidence_figures.summary(means)
+    assert methods["evidence"] == {"datasets": 2, "rank": 1.0, "ECE": pytest.approx(0.02)}
+    assert methods["CatBoost"]["rank"] == 2.0
+    lines = figures.as_markdown(evidence_figures.log_loss_table(means).document()).splitlines()
+    assert lines[2:] == ["| adult | 2,000 | 0.2000 | 0.3000 |", "| flights | 2,000 | 0.5000 | too slow |"]
+    assert evidence_figures.facts_of(means, methods)["wins-over-catboost"] == 1
+
+
+def test_a_record_keeps_what_a_run_did_not_look_for(tmp_path):
+    one = record.Table({"": "", "ours": ".2f s"}, [["a", 1.234], ["b", None]])
+    record.record("toy", record.Results({"one": one}, {"first": 1}), folder=tmp_path)
+    path = record.record("toy", record.Results({}, {"second": 2}), folder=tmp_path)
+    document = json.loads(path.read_text())
+    assert document["facts"] == {"first": 1, "second": 2}
+    assert figures.as_markdown(document["tables"]["one"]) == "|  | ours |\n|---|---:|\n| a | 1.23 s |\n| b | – |\n"
+
+
+def test_the_spread_of_ratios_grows_with_every_record(tmp_path):
+    for ours in (1.0, 3.0, 2.0):
+        table = record.comparisons([Comparison("both", ours, 2.0, 1.0)], "toy", tmp_path)
+        record.record("toy", record.Results({"speed": table}), folder=tmp_path)
+    assert table.rows[0][3:5] == [1.0, "0.50 – 1.50"]
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern", "text"),
+    [
+        (0.0312, ".1%", "3.1 %"),
+        (-0.5, "+.1f", "−0.5"),
+        (1234.5, ",.0f", "1,234"),
+        (2.04, ".1f GB", "2.0 GB"),
+        (None, ".2f", "–"),
+        ("as it is", ".2f", "as it is"),
+    ],
+)
+def test_numbers_as_they_are_shown(value, pattern, text):
+    assert figures.shown(value, pattern) == text
+
+
+def test_the_script_finds_nothing_to_do():
+    done = subprocess.run([sys.executable, ROOT / "docs" / "figures.py", "--check"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
