@@ -1,6 +1,7 @@
 """What documents and messages tell people to type can be typed: commands, options, tables, extras of pip."""
 
 import re
+import runpy
 import shlex
 import tomllib
 from pathlib import Path
@@ -85,3 +86,10 @@ def test_pip_is_told_of_what_it_can_install():
             extra for own in re.findall(r'pip install (?:-e )?\\?"\.\[([\w,]+)\]', text) for extra in own.split(",")
         }
     assert {"plots", "onnx", "study", "spark", "test", "dev"} <= named <= set(extras)
+
+
+def test_the_table_of_versions_has_every_lower_bound():
+    bounds = runpy.run_path(str(ROOT / ".ci" / "versions.py"))["bounds"](["test"])
+    table = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert dict(table) == bounds
+    assert table == sorted(table)
