@@ -60,50 +60,18 @@ def spark_session(master, **settings):
 
 
 @dataclass
-class SparkCluster:
-    """A standalone master and two workers with a core each, whose tasks run in the folder that has a worker's name.
-
-    Everything started is a process group of its own, so that a worker can be killed together with its executors.
-    """
+class SparkProcesses:
+    """Programs of Spark's, each of which is a process group of its own and writes a log into a folder."""
 
     folder: Path
-    workers: tuple[str, ...] = ("first", "second")
     processes: dict[str, subprocess.Popen] = field(default_factory=dict)
-    master: str = ""
-
-    def __enter__(self):
-        needs_spark()
-        self.start("master", "spark-class", f"{_DEPLOY}.master.Master", *_ANYWHERE, "--port", "0")
-        self.master = self.said("master", r"spark://[\d.]+:[1-9]\d*")
-        self.start_workers()
-        return self
-
-    @property
-    def running(self):
-        """The workers that are there."""
-        return [name for name in self.workers if name in self.processes]
-
-    def start_workers(self):
-        """Those of the two workers that are not there."""
-        missing = [name for name in self.workers if name not in self.processes]
-        for name in missing:
-            size = "--cores", "1", "--memory", "600m", "--work-dir", str(self.folder / name)
-            self.start(name, "spark-class", f"{_DEPLOY}.worker.Worker", *_ANYWHERE, *size, self.master)
-        for name in missing:
-            self.said(name, "Successfully registered")
-
-    def complete(self, session):
-        """Start again what was killed, and wait until there is an executor on every worker."""
-        self.start_workers()
-        status = session.sparkContext._jsc.sc().statusTracker()
-        wait_for("Spark's executors", lambda: len(status.getExecutorInfos()) == 1 + len(self.workers))
 
     def __exit__(self, *_):
         for name in [*self.processes]:
             self.kill(name)
 
     def start(self, name, program, *arguments):
-        """Start a program of PySpark's, which writes a log."""
+        """Start a program of the PySpark package."""
         import pyspark
 
         home = Path(pyspark.__file__).parent
@@ -134,6 +102,41 @@ class SparkCluster:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
+
+@dataclass
+class SparkCluster(SparkProcesses):
+    """A standalone master and two workers with a core each, whose tasks run in the folder that has a worker's name."""
+
+    workers: tuple[str, ...] = ("first", "second")
+    master: str = ""
+
+    def __enter__(self):
+        needs_spark()
+        self.start("master", "spark-class", f"{_DEPLOY}.master.Master", *_ANYWHERE, "--port", "0")
+        self.master = self.said("master", r"spark://[\d.]+:[1-9]\d*")
+        self.start_workers()
+        return self
+
+    @property
+    def running(self):
+        """The workers that are there."""
+        return [name for name in self.workers if name in self.processes]
+
+    def start_workers(self):
+        """Those of the two workers that are not there."""
+        missing = [name for name in self.workers if name not in self.processes]
+        for name in missing:
+            size = "--cores", "1", "--memory", "600m", "--work-dir", str(self.folder / name)
+            self.start(name, "spark-class", f"{_DEPLOY}.worker.Worker", *_ANYWHERE, *size, self.master)
+        for name in missing:
+            self.said(name, "Successfully registered")
+
+    def complete(self, session):
+        """Start again what was killed, and wait until there is an executor on every worker."""
+        self.start_workers()
+        status = session.sparkContext._jsc.sc().statusTracker()
+        wait_for("Spark's executors", lambda: len(status.getExecutorInfos()) == 1 + len(self.workers))
+
     def session(self, **settings):
         """A session whose two executors are there before anything runs, one on each worker."""
         executors = {
@@ -145,24 +148,30 @@ class SparkCluster:
         }
         return spark_session(self.master, **(executors | settings))
 
-    def connected(self):
-        """A session by Spark Connect, whose server uses the cluster."""
-        pytest.importorskip("grpc", reason='Spark Connect is not installed: pip install ".[spark]"')
-        from pyspark.sql.connect.session import SparkSession
 
+class SparkConnect(SparkProcesses):
+    """A server of Spark Connect, which is its own cluster."""
+
+    def __enter__(self):
+        needs_spark()
+        pytest.importorskip("grpc", reason='Spark Connect is not installed: pip install ".[spark-connect]"')
         with socket.socket() as free:
             free.bind((HOST, 0))
-            port = free.getsockname()[1]
+            self.port = free.getsockname()[1]
         settings = {
-            "spark.connect.grpc.binding.port": port,
+            "spark.connect.grpc.binding.port": self.port,
             "spark.connect.grpc.binding.address": HOST,
             "spark.ui.enabled": "false",
-            "spark.executor.memory": "512m",
-            "spark.cores.max": 2,
             "spark.sql.shuffle.partitions": 2,
         }
         given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-        self.start("connect", "spark-submit", "--master", self.master, *given, "--class", server, "spark-internal")
+        self.start("connect", "spark-submit", "--master", "local[2]", *given, "--class", server, "spark-internal")
         self.said("connect", "server started")
-        return SparkSession.builder.remote(f"sc://{HOST}:{port}").create()
+        return self
+
+    def session(self):
+        """A session of a client."""
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(f"sc://{HOST}:{self.port}").create()

@@ -5,7 +5,7 @@ from functools import partial
 import narwhals as nw
 import numpy as np
 import pytest
-from clusters import SparkCluster
+from clusters import SparkCluster, SparkConnect
 from numpy.testing import assert_allclose, assert_array_equal
 from test_engines import (
     EDGES,
@@ -40,35 +40,43 @@ MODELS = {
 
 # Two engines have processes of their own: Dask two workers, Spark a master, two workers and their executors.
 ENGINES = {"polars": polars_engine, "duckdb": duckdb_engine, "ibis": ibis_engine, "dask": dask_engine}
-CLUSTERED = {"spark": SparkCluster.session, "spark-connect": SparkCluster.connected}
-# Spark Connect differs from Spark in how it is spoken to: one model for every way to count and to score.
-CASES = [(engine, model) for engine in (*ENGINES, "spark") for model in MODELS]
-CASES += [("spark-connect", model) for model in ("naive Bayes, loo", "TAN", "AODE", "evidence")]
 ORDERED = {"joins": ["polars", "dask"], "batches": ["polars", "dask", "duckdb", "ibis"]}
 
 
-@pytest.fixture(scope="module")
-def spark_cluster(tmp_path_factory):
-    with SparkCluster(tmp_path_factory.mktemp("spark")) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def engine(request):
+@pytest.fixture(scope="module", params=[*ENGINES, "spark"])
+def engine(request, tmp_path_factory):
     """The name of an engine, and a function from a pandas table to a lazy one."""
-    if request.param in ENGINES:
+    if request.param == "spark":
+        with SparkCluster(tmp_path_factory.mktemp("spark")) as cluster:
+            session = cluster.session()
+            yield "spark", session.createDataFrame
+            session.stop()
+    else:
         make = ENGINES[request.param]()
         yield request.param, make
         getattr(make, "close", lambda: None)()
-    else:
-        session = CLUSTERED[request.param](request.getfixturevalue("spark_cluster"))
-        yield request.param, session.createDataFrame
+
+
+@pytest.fixture(scope="module")
+def spark_connect(tmp_path_factory):
+    with SparkConnect(tmp_path_factory.mktemp("spark")) as server:
+        session = server.session()
+        yield "spark-connect", session.createDataFrame
         session.stop()
 
 
-@pytest.mark.parametrize(("engine", "name"), CASES, indirect=["engine"])
+@pytest.mark.parametrize("name", MODELS)
 def test_every_model_on_every_engine(engine, name, monkeypatch):
-    kind, on_engine = engine
+    check(*engine, name, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["naive Bayes, loo", "TAN", "AODE", "evidence"])  # all ways to count and to score
+def test_models_on_spark_connect(spark_connect, name, monkeypatch):
+    check(*spark_connect, name, monkeypatch)
+
+
+def check(kind, on_engine, name, monkeypatch):
+    """A model that is fitted on an engine, and scored there in every way, says what one in memory says."""
     frame, probe = with_agreement(make_frame()), make_probe()
     here = MODELS[name]().fit(frame[FEATURES], frame["y"])
     there = MODELS[name]().fit(on_engine(frame), "y", features=FEATURES)

@@ -40,7 +40,7 @@ def backend_of(frame: Frame) -> Backend:
 
 
 def _refuse_old(backend: Backend) -> None:
-    """Complain of an engine that is older than any that hebnb is tested with."""
+    """Complain of an engine that is older than hebnb asks for."""
     module, oldest = backend.oldest
     version = import_module(module).__version__
     if _numbers(version) < _numbers(oldest):

@@ -68,7 +68,7 @@ class Scorer(Protocol):
 class Backend:
     """An engine that narwhals speaks to; what it does not do well is done here."""
 
-    # The module of the engine, and the oldest version of it that hebnb is tested with.
+    # The module of the engine, and the oldest version of it that hebnb asks for.
     oldest: ClassVar[tuple[str, str]]
     # Whether NaN shows in print only. DuckDB takes the least and greatest number that a Parquet file declares for the
     # whole truth, and finds no NaN beside them.
