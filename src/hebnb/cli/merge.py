@@ -51,8 +51,10 @@ def merge(
     """
     from dataclasses import replace
 
+    from hebnb.errors import InputError
     from hebnb.foundation.files import refuse_existing, refuse_input
     from hebnb.methods import method_of_counts
+    from hebnb.persistence.document import answers
     from hebnb.persistence.model_files import save
 
     chosen = None if method is None else method_of_counts(method)
@@ -64,6 +66,8 @@ def merge(
         read = {name: value for name, value in model.get_params(deep=False).items() if name in _READING}
         model = chosen.model(**read)
     model.fit_counts(total.counts)
+    if not answers(model.score_tables_):
+        raise InputError("These counts give no probabilities.", "Some file may have been altered; count it again.")
     model._learned = replace(model._learned, written=total.written)
     save(model, output, overwrite=overwrite)
     _tell(parts, total, model, output, json)

@@ -245,7 +245,7 @@ class _Parts:
         tables = structure.of_counts(counts) or self._families(counts, rule)
         combination = self._combination((classes.size, len(tables)), estimates)
         scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
-        require(_answers(scores), "it gives no probabilities")
+        require(answers(scores), "it gives no probabilities")
         return scores
 
     def _families(self, counts: Any, rule: Smoother) -> tuple[ScoreTable, ...]:
@@ -323,7 +323,7 @@ class _Parts:
         return array
 
 
-def _answers(scores: ScoreTables) -> bool:
+def answers(scores: ScoreTables) -> bool:
     """Whether rows with every category, or with the first of them where there are many, get probabilities."""
     sizes = scores.counts.vocabulary.sizes
     rows = np.arange(min(int(sizes.max()) + 1, _PROBES))
