@@ -49,7 +49,8 @@ __all__ = [
 
 # Where names come from. They are fetched when they are first used, so that whatever needs few of them starts fast.
 _HOMES = {
-    "hebnb.counts.single": ("Counts",),
+    # Where all sorts of counts are known, which Counts.from_arrow asks for by name.
+    "hebnb.evidence.counts": ("Counts",),
     "hebnb.errors": ("HebnbError", "InputError", "ParameterError", "TableWarning", "UnseenWarning"),
     "hebnb.estimators.batches": ("fit_batches",),
     "hebnb.overview.description": ("describe",),

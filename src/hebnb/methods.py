@@ -90,6 +90,37 @@ METHODS = {
 }
 
 
+# Those that learn from counts alone, which files of counts can be merged to.
+OF_COUNTS = {
+    method.name: method
+    for method in (
+        *(METHODS[name] for name in ("Laplace", "HEB-M", "HEB-M+GR", "HEB-AODE")),
+        Method("TAN", "TAN", {}, "one parent a column, smoothing learned"),
+        Method("KDB", "KDB", {}, "two parents a column, smoothing learned"),
+        METHODS["Evidence"],
+    )
+}
+
+
+def method_of_counts(name: str) -> Method:
+    """The method of that name, in upper or lower case, if it needs no rows.
+
+    Examples
+    --------
+    >>> method_of_counts("tan").model()
+    TAN()
+    """
+    found = {known.casefold(): known for known in OF_COUNTS}.get(name.casefold())
+    if found is None and name.casefold() in {known.casefold() for known in METHODS}:
+        raise errors.ParameterError(
+            f"{method(name).name} learns weights from left-out rows, and counts have none.",
+            f"Methods that learn from counts: {', '.join(OF_COUNTS)}.",
+        )
+    if found is None:
+        raise errors.unknown_name(errors.argument("method"), name, list(OF_COUNTS))
+    return OF_COUNTS[found]
+
+
 def method(name: str) -> Method:
     """The method of that name, in upper or lower case.
 

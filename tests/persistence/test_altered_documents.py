@@ -10,7 +10,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 
+from counted import MAKES
+from counted import table as counted_table
 from hebnb import ColumnParts, EvidenceClassifier, HebnbError, NaiveBayes, load
+from hebnb.estimators.state import AsWritten
 from hebnb.persistence import container, document, model_files
 from hebnb.persistence.allowance import Allowance
 from models import MODELS, strange_rows, table
@@ -143,3 +146,30 @@ def test_altered_parts_are_refused_or_are_parts(monkeypatch, tmp_path):
             continue
         assert_allclose(proba.sum(axis=1), 1, err_msg=str(seed))
     assert refused > 2 * ALTERATIONS
+
+
+@pytest.mark.parametrize("name", MAKES)
+@pytest.mark.filterwarnings("ignore")
+def test_altered_counts_are_refused_or_can_be_learned_from(name, monkeypatch, tmp_path):
+    X, y = counted_table(1)
+    counts = MAKES[name]().fit(X, y).counts_
+    content = document.of_counts(document.CountedPart(MAKES[name](), counts, "y", AsWritten()))
+    refused = 0
+    path = tmp_path / "altered.counts"
+    path.write_bytes(b"")
+    monkeypatch.setattr(model_files, "Allowance", lambda path, size, limit: Allowance(Path(path), 1 << 16, limit))
+    for seed in range(ALTERATIONS):
+        changed = altered(content, [7, seed])
+        monkeypatch.setattr(container, "read", lambda data, allowance, changed=changed: changed)
+        try:
+            part = model_files.load_counts(path)
+            both = part.counts + part.counts
+            part.model._learning()
+        except HebnbError:
+            refused += 1
+            continue
+        for own, kind in zip(both.tables, both.vocabulary.features, strict=True):
+            assert own.shape == (kind.size, both.classes.size)
+        scores = part.model.fit_counts(both).score_tables_  # merge asks whether these answer
+        assert document.answers(scores) in (True, False)
+    assert refused > ALTERATIONS / 5

@@ -11,10 +11,13 @@ import typer
 from typer.core import TyperGroup
 
 from hebnb.cli.console import command, visible_lines
+from hebnb.cli.count import count
+from hebnb.cli.drift import drift
 from hebnb.cli.explain import explain
 from hebnb.cli.export import export
 from hebnb.cli.fit import fit
 from hebnb.cli.inspect import inspect
+from hebnb.cli.merge import merge
 from hebnb.cli.predict import predict
 from hebnb.cli.report import report
 from hebnb.version import __version__
@@ -65,6 +68,9 @@ for _name, _function in (
     ("explain", explain),
     ("inspect", inspect),
     ("export", export),
+    ("count", count),
+    ("merge", merge),
+    ("drift", drift),
 ):
     command(app, _name)(_function)
 

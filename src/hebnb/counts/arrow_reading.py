@@ -15,7 +15,9 @@ from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.tree_memory import bytes_of_trees
 from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.arrow_lines import HINT, TYPES, CountLines, Texts
+from hebnb.counts.families import FamilyCounts
 from hebnb.counts.lines import Lines
+from hebnb.counts.pairs import PairCounts
 from hebnb.counts.single import Counts, tabulate
 from hebnb.errors import HebnbError, InputError, ParameterError
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
@@ -94,7 +96,7 @@ class _Reader:
 
     def counts(self) -> Counts:
         described = self.described
-        kinds: list[type[Counts]] = [Counts, *Counts.__subclasses__()]
+        kinds: set[type[Counts]] = {Counts, PairCounts, FamilyCounts, *Counts.__subclasses__()}
         sorts = {kind.sort: kind for kind in kinds}
         if described["sort"] not in sorts:
             raise InputError(f"The table holds counts of a sort {described['sort']!r} that is not known.", HINT)

@@ -21,6 +21,7 @@ from hebnb.columns.kinds import Categories
 from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import as_array, as_table_like, is_lazy, read, read_labels, read_weights
 from hebnb.columns.vocabulary import Dropped
+from hebnb.counts.drift import Drift, drift
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
 from hebnb.counts.single import Counts, dense
@@ -39,6 +40,7 @@ from hebnb.estimators.rows import (
     explained,
     frozen_at,
     names_that_are_text,
+    new_rows,
     taking_any_column,
 )
 from hebnb.estimators.state import Kept, Learned
@@ -372,6 +374,42 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise InputError("The shares of classes are estimated from rows in memory.", "Collect some of the rows.")
         proba = softmax(scores.joint_log_scores(self._codes(X, scores)), axis=1)
         return estimated_prior(proba, np.exp(scores.log_prior))
+
+    def drift(self, X: Any) -> Drift:
+        """How far new rows are from those that the model learned from, column by column.
+
+        Parameters
+        ----------
+        X : table or array of shape (S, F)
+            New rows; they need no labels.
+
+        Returns
+        -------
+        Drift
+            Printing it shows a line for every column: the share of values that were never seen, and what share was to
+            be expected; the distance between the distributions of values then and now, and the distance that rows of
+            the same distribution hardly ever exceed in tables of these sizes. ``columns`` is that table as a dict of
+            lists, ``drifted`` names the columns beyond chance, ``classes`` has the shares of classes, learned and
+            predicted.
+
+        Examples
+        --------
+        >>> from hebnb import NaiveBayes
+        >>> model = NaiveBayes().fit([["a", "p"], ["b", "q"]] * 100, ["x", "y"] * 100)
+        >>> model.drift([["a", "p"], ["b", "p"]] * 50)
+        100 new rows, 2 columns
+        <BLANKLINE>
+        column   unseen  expected_unseen  distance   noise  drifted
+        0          0.0%             0.0%    0.0000  0.2...       no
+        1          0.0%             0.0%    0.5000  0.2...      yes
+        (class)       –                –    0.2500       –        –
+        <BLANKLINE>
+        Classes, learned → predicted: x 50.0% → 75.0%, y 50.0% → 25.0%.
+        """
+        if is_lazy(X):
+            raise InputError("Drift is measured on rows in memory.", "Collect some of the rows.")
+        known = self._state()
+        return drift(known.scores.counts, new_rows(frozen_at(self, known.scores), X), known.dropped)
 
     def predict(self, X: Any) -> Any:
         """The most probable class of every row; of a lazy table, that table with a column ``prediction``.

@@ -6,12 +6,14 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from hebnb import errors
 from hebnb.columns.column import Name
 from hebnb.columns.table import Table, as_array, read
+from hebnb.counts.drift import NewRows
 from hebnb.counts.unseen import Unseen, warn_of_unseen
 from hebnb.errors import InputError
 from hebnb.estimators.state import Learned
@@ -40,6 +42,14 @@ def encoded_and_unseen(model: BaseEstimator, X: Any, scores: ScoreTables) -> tup
     table, vocabulary = checked_table(model, X, scores), scores.counts.vocabulary
     codes = vocabulary.encode(table)
     return codes, Unseen.of(vocabulary, table, codes)
+
+
+def new_rows(model: Any, X: Any) -> NewRows:
+    """What rows have in every column, and what a fitted model predicts of them."""
+    scores: ScoreTables = model.score_tables_
+    table = checked_table(model, X, scores)
+    codes = scores.counts.vocabulary.encode(table)
+    return NewRows.of(scores.counts, table, codes, softmax(scores.joint_log_scores(codes), axis=1))
 
 
 def explained(model: Any, X: Any, row: int | None = None) -> Explanation:

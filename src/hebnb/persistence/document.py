@@ -14,12 +14,13 @@ from sklearn.pipeline import Pipeline
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
 from hebnb.columns.tree_memory import bytes_of_trees
+from hebnb.counts.single import Counts
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.state import AsWritten, Learned
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.json_values import from_json, to_json
-from hebnb.parts.pipeline import apart, together
+from hebnb.parts.pipeline import apart, together, without_parts
 from hebnb.persistence.allowance import Allowance
 from hebnb.persistence.counts import counts_of, with_counts
 from hebnb.persistence.needs import bytes_to_answer
@@ -43,7 +44,31 @@ _FORMAT_WITHOUT_PARTS = 2
 # Rows that a model has to answer before it is handed out.
 _PROBES = 1 << 12
 
+# What files of counts say that they hold; those of models say nothing.
+COUNTS = "counts"
+
 _SMOOTHERS: dict[str, type[Smoother]] = {"HEB": HEB, "Additive": Additive, "MEstimate": MEstimate}
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPart:
+    """What was counted of a part of a table, and for what.
+
+    Parameters
+    ----------
+    model : classifier
+        Not fitted: how columns were read, and what may be learned from the counts.
+    counts : Counts
+    target : str
+        The column of the labels.
+    written : AsWritten
+        How values were written, where they were text in files.
+    """
+
+    model: CategoricalClassifier
+    counts: Counts
+    target: str
+    written: AsWritten
 
 
 def of_model(model: CategoricalClassifier | Pipeline) -> dict[str, Any]:
@@ -89,6 +114,65 @@ def of_model(model: CategoricalClassifier | Pipeline) -> dict[str, Any]:
     return {"header": json.dumps(header), "arrays": arrays}
 
 
+def of_counts(part: CountedPart) -> dict[str, Any]:
+    """Counts as a header and arrays."""
+    name, vocabulary = type(part.model).__name__, part.counts.vocabulary
+    arrays: dict[str, Array] = {}
+    features = [_described(kind, f"feature{n}", arrays) for n, kind in enumerate(vocabulary.features)]
+    header = {
+        "format": FORMAT,
+        "hebnb": __version__,
+        "holds": COUNTS,
+        "target": part.target,
+        "model": name,
+        "parameters": {key: _parameter(value) for key, value in part.model.get_params(deep=False).items()},
+        "has_names": isinstance(vocabulary.names[0], str),
+        "vocabulary": {"names": to_json(list(vocabulary.names)), "missing": vocabulary.missing, "features": features},
+        "classes": _described(part.counts.classes, "classes", arrays),
+        "counts": with_counts(part.counts, arrays),
+        "formats": dict(part.written.formats),
+        "gaps": list(part.written.gaps),
+    }
+    return {"header": json.dumps(header), "arrays": arrays}
+
+
+def to_counts(document: Any, allowance: Allowance) -> CountedPart:
+    """Build the counts, checking that all their parts fit together."""
+    header, arrays = json.loads(document["header"]), document["arrays"]
+    _refuse_newer(header)
+    if header.get("holds") != COUNTS:
+        raise InputError(f"{str(allowance.path)!r} holds a model, not counts.", "hebnb count makes files of counts.")
+    kind = CLASSIFIERS[header["model"]]
+    model = kind(**{key: _given(value) for key, value in header["parameters"].items()})
+    parts = _Parts(header, arrays, allowance)
+    counts = parts.counts(kind)
+    allowance.take(bytes_to_answer(counts, (), None))
+    target = header["target"]
+    require(isinstance(target, str), "the target has no name")
+    return CountedPart(model, counts, target, parts.written())
+
+
+def to_either(document: Any, allowance: Allowance) -> CategoricalClassifier | CountedPart:
+    """Build a classifier, or counts, whichever there is; a model with parts is neither."""
+    if json.loads(document["header"]).get("holds") == COUNTS:
+        return to_counts(document, allowance)
+    model = to_model(document, allowance)
+    without_parts(model, "a file of counts")
+    classifier: CategoricalClassifier = apart(model)[1]
+    return classifier
+
+
+def _refuse_newer(header: Mapping[str, Any]) -> None:
+    if header["format"] > FORMAT:
+        raise InputError(f"The file was saved by hebnb {header['hebnb']}, which is newer.", "Install that version.")
+
+
+def pay_for_counts(part: CountedPart, allowance: Allowance) -> None:
+    """Say what building counts anew will take."""
+    described = [kind.document()[0] for kind in part.counts.vocabulary.features]
+    allowance.take(bytes_of_trees(described) + bytes_to_answer(part.counts, (), None))
+
+
 def pay(model: CategoricalClassifier | Pipeline, allowance: Allowance) -> None:
     """Say what building the model anew will take."""
     scores = apart(model)[1].score_tables_
@@ -100,8 +184,11 @@ def pay(model: CategoricalClassifier | Pipeline, allowance: Allowance) -> None:
 def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier | Pipeline:
     """Build the model, checking that all its parts fit together and that it answers."""
     header, arrays = json.loads(document["header"]), document["arrays"]
-    if header["format"] > FORMAT:
-        raise InputError(f"The model was saved by hebnb {header['hebnb']}, which is newer.", "Install that version.")
+    _refuse_newer(header)
+    if header.get("holds") == COUNTS:
+        raise InputError(
+            f"{str(allowance.path)!r} holds counts, not a model.", "hebnb merge makes a model of files of counts."
+        )
     header, arrays = as_written_now(header, arrays)
     kind = CLASSIFIERS[header["model"]]
     model = kind(**{key: _given(value) for key, value in header["parameters"].items()})
@@ -124,9 +211,9 @@ class _Parts:
     arrays: Mapping[str, Array]
     allowance: Allowance
 
-    def score_tables(self, kind: type[CategoricalClassifier]) -> ScoreTables:
-        """The model that they describe."""
-        header, rule = self.header, _restored_smoother(self.header["rule"])
+    def counts(self, kind: type[CategoricalClassifier]) -> Counts:
+        """What was counted."""
+        header = self.header
         described = header["vocabulary"]
         require(described["missing"] in MISSING_POLICIES, "no such policy for gaps")
         self.allowance.take(bytes_of_trees(described["features"]))
@@ -138,8 +225,14 @@ class _Parts:
         classes = self.categories(header["classes"], "classes")
         require(not classes.missing and None not in classes.values.tolist(), "a class has no label")
         counts = counts_of(header["counts"], self.arrays, (names, tuple(features), described["missing"]), classes)
-        structure = kind._STRUCTURE
-        require(type(counts) is structure.counts_type, f"{header['model']} has no such counts")
+        require(type(counts) is kind._STRUCTURE.counts_type, f"{header['model']} has no such counts")
+        return counts
+
+    def score_tables(self, kind: type[CategoricalClassifier]) -> ScoreTables:
+        """The model that they describe."""
+        header, rule = self.header, _restored_smoother(self.header["rule"])
+        structure, counts = kind._STRUCTURE, self.counts(kind)
+        classes = counts.classes
         require(
             structure.has_estimates == (header["estimates"] is not None), f"{header['model']} has no such estimates"
         )
@@ -152,7 +245,7 @@ class _Parts:
         tables = structure.of_counts(counts) or self._families(counts, rule)
         combination = self._combination((classes.size, len(tables)), estimates)
         scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
-        require(_answers(scores), "it gives no probabilities")
+        require(answers(scores), "it gives no probabilities")
         return scores
 
     def _families(self, counts: Any, rule: Smoother) -> tuple[ScoreTable, ...]:
@@ -230,7 +323,7 @@ class _Parts:
         return array
 
 
-def _answers(scores: ScoreTables) -> bool:
+def answers(scores: ScoreTables) -> bool:
     """Whether rows with every category, or with the first of them where there are many, get probabilities."""
     sizes = scores.counts.vocabulary.sizes
     rows = np.arange(min(int(sizes.max()) + 1, _PROBES))

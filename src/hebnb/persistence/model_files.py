@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import zipfile
+from collections.abc import Callable
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from hebnb.foundation.files import written_whole
 from hebnb.foundation.memory import honest_bytes
 from hebnb.persistence import container, document
 from hebnb.persistence.allowance import Allowance
+from hebnb.persistence.document import CountedPart
 
 __all__ = ["load", "save"]
 
@@ -49,7 +51,12 @@ def save(model: CategoricalClassifier | Pipeline, path: str | os.PathLike[str], 
     >>> load(path).predict([["b"]])
     array(['y'], dtype=object)
     """
-    data = _packed(model)
+    model = copy(model)  # as it is now, whatever another thread does to it
+
+    def pay(allowance: Allowance) -> None:
+        document.pay(model, allowance)
+
+    data = _packed(document.of_model(model), pay)
     with written_whole(path, overwrite=overwrite) as partial:
         partial.write_bytes(data)
 
@@ -77,11 +84,39 @@ def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> 
     >>> load(path)
     NaiveBayes(smoothing='laplace')
     """
-    path = Path(path)
+    return _read(Path(path), memory_limit, document.to_model, "model")
+
+
+def save_counts(part: CountedPart, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+    """Write counts to a file, whole or not at all."""
+
+    def pay(allowance: Allowance) -> None:
+        document.pay_for_counts(part, allowance)
+
+    data = _packed(document.of_counts(part), pay)
+    with written_whole(path, overwrite=overwrite) as partial:
+        partial.write_bytes(data)
+
+
+def load_counts(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> CountedPart:
+    """Read counts that ``save_counts`` wrote. Nothing in the file is executed, whatever it holds."""
+    part: CountedPart = _read(Path(path), memory_limit, document.to_counts, "counts")
+    return part
+
+
+def load_either(path: str | os.PathLike[str]) -> tuple[Any, CountedPart | None]:
+    """A classifier, or counts, whichever a file holds."""
+    found = _read(Path(path), None, document.to_either, "counts")
+    return (None, found) if isinstance(found, CountedPart) else (found, None)
+
+
+def _read(path: Path, memory_limit: float | None, build: Callable[[Any, Allowance], Any], what: str) -> Any:
+    """What a file holds, or an error of ours."""
+    made_by = {"model": "fit", "counts": "count"}[what]
     try:
         data = path.read_bytes()
         allowance = Allowance(path, len(data), memory_limit)
-        return document.to_model(container.read(data, allowance), allowance)
+        return build(container.read(data, allowance), allowance)
     except HebnbError:
         raise
     except FileNotFoundError as error:
@@ -90,25 +125,25 @@ def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> 
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, EOFError) as error:
         raise InputError(
-            f"{str(path)!r} is not a model file, or it is damaged ({error}).", "Files made by hebnb fit can be loaded."
+            f"{str(path)!r} is not a {what} file, or it is damaged ({error}).",
+            f"Files made by hebnb {made_by} can be loaded.",
         ) from error
     except Exception as error:  # whatever else a file can be made to cause
+        whole = "a whole model of hebnb" if what == "model" else "a whole file of counts"
         raise InputError(
-            f"{str(path)!r} is not a whole model of hebnb ({type(error).__name__}: {str(error)[:200]}).",
+            f"{str(path)!r} is not {whole} ({type(error).__name__}: {str(error)[:200]}).",
             "It may have been altered; make it again.",
         ) from error
 
 
-def _packed(model: CategoricalClassifier | Pipeline) -> bytes:
+def _packed(content: dict[str, Any], pay: Callable[[Allowance], None]) -> bytes:
     """The file, compressed unless it would then be too small for what it holds to be loaded."""
     import skops.io
 
-    model = copy(model)  # as it is now, whatever another thread does to it
-    content = document.of_model(model)
     data: bytes = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
     allowance = Allowance(Path(), len(data), math.inf)
     container.pay(data, allowance)
-    document.pay(model, allowance)
+    pay(allowance)
     if allowance.taken > honest_bytes(len(data)):
         data = skops.io.dumps(content)
     return data

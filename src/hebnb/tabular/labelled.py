@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from hebnb import errors
 from hebnb.columns.choice import chosen_features
+from hebnb.counts.single import Counts
 from hebnb.engines.backends.duckdb import is_nan
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.classifier import CategoricalClassifier
@@ -66,8 +67,12 @@ class Labelled:
         drop: Sequence[str] = (),
         weight: str | None = None,
         beside: str | None = None,
+        is_part: bool = False,
     ) -> Labelled:
-        """Choose the columns and look at the labels; a column beside the others is a feature only if named as one."""
+        """Choose the columns and look at the labels; a column beside the others is a feature only if named as one.
+
+        A part of a table may have rows of one class only.
+        """
         if beside is not None and beside not in features:
             drop = [*drop, beside]
         chosen = chosen_features(list(dict.fromkeys(features)) or None, table.columns, target, weight, drop)
@@ -78,7 +83,7 @@ class Labelled:
         labelled, labels = table.where(has_label).values(f"count(*), count(DISTINCT {quoted(target)})")
         if not n_rows:
             raise InputError(f"{visible(table.source)} has no rows.")
-        _refuse_labels(visible(target), labels, labelled)
+        _refuse_labels(visible(target), labels, labelled, is_part)
         if labelled < n_rows:
             table = table.where(has_label)
         readings = table.decisions.readings
@@ -107,12 +112,29 @@ class Labelled:
     def fit(self, model: Model) -> Model:
         """Learn from all rows, in memory or, where they are too many, by DuckDB; and how values are written."""
         self._learn(model)
-        formats = {name: form for name, form in self.table.formats.items() if name in self.features}
-        model._learned = replace(model._learned, written=AsWritten(formats, tuple(self.table.gaps)))
+        model._learned = replace(model._learned, written=self.as_written)
         return model
 
+    def count(self, model: CategoricalClassifier) -> Counts:
+        """Count all rows, in memory or, where they are too many, by DuckDB."""
+        if self._fit_in_memory:
+            X, y, weights, _ = self.collect()
+            return model.count(X, y, sample_weight=weights)
+        with reading(self.table.source):
+            return model.count(self.table.relation, self.target, self.weight, features=self.features)
+
+    @property
+    def as_written(self) -> AsWritten:
+        """How values of features are written."""
+        formats = {name: form for name, form in self.table.formats.items() if name in self.features}
+        return AsWritten(formats, tuple(self.table.gaps))
+
+    @property
+    def _fit_in_memory(self) -> bool:
+        return self.n_rows * (len(self.features) + 1) <= IN_MEMORY
+
     def _learn(self, model: Model) -> None:
-        if self.n_rows * (len(self.features) + 1) <= IN_MEMORY:
+        if self._fit_in_memory:
             X, y, weights, _ = self.collect()
             model.fit(X, y, sample_weight=weights)
             return
@@ -120,10 +142,10 @@ class Labelled:
             model.fit(self.table.relation, self.target, self.weight, features=self.features)
 
 
-def _refuse_labels(target: str, labels: int, labelled: int) -> None:
+def _refuse_labels(target: str, labels: int, labelled: int, is_part: bool) -> None:
     if not labelled:
         raise InputError(f"{errors.column(target)} is the target, and all its values are missing.")
-    if labels == 1:
+    if labels == 1 and not is_part:
         raise InputError(
             f"{errors.column(target)} is the target and has one value only; there is nothing to tell apart.",
             "Name another column as the target.",
