@@ -115,11 +115,11 @@ def test_a_fitted_model_is_tried_on_new_rows(small):
 def test_a_pipeline_with_parts_of_columns_has_a_page():
     random = np.random.default_rng(0)
     days = pd.date_range("2024-01-01", periods=300, freq="D")
-    y = np.where(days.day_of_week >= 5, "weekend", "week").astype(object)
+    y = np.where((days.day_of_week >= 5) ^ (random.random(300) < 0.05), "weekend", "week").astype(object)
     X = pd.DataFrame({"day": days, "x": random.choice(list("ab"), 300)})
     model = make_pipeline(ColumnParts(), NaiveBayes()).fit(X, y)
     page = hebnb.report(model, X, y)
-    assert page.measures["NaiveBayes"]["accuracy"] > 0.9
+    assert page.measures["NaiveBayes"]["accuracy"] > 0.85
 
 
 def test_wrong_calls_say_what_is_wrong(small):

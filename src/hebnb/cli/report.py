@@ -144,7 +144,7 @@ def report(
         print_json(_summary(page, path, model_file))
     else:
         _print(page, path, model_file, _parted(comparison.folds, time, group))
-        tell(page.contents.alerts, source, rows.target)
+        tell(page.alerts, source, rows.target)
     if show:
         import webbrowser
 
@@ -210,7 +210,7 @@ def _summary(page: Any, path: Path, model_file: str | None) -> dict[str, Any]:
         "methods": {result.method.name: result.measures | {"seconds": result.seconds} for result in comparison.results},
         "refused": comparison.refused,
         "notes": page.contents.notes,
-        "alerts": [vars(alert) for alert in page.contents.alerts],
+        "alerts": [vars(alert) for alert in page.alerts],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
@@ -16,6 +17,7 @@ from hebnb.columns.column import Column
 from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import read, taken, target_levels
 from hebnb.errors import InputError
+from hebnb.estimators.alerts import Alert
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.rows import encoded
 from hebnb.foundation.arrays import Array, IntArray
@@ -39,10 +41,11 @@ MOST_PROBABILITIES = 20_000_000
 
 @dataclass(frozen=True)
 class Page:
-    """The page, and what it says."""
+    """The page, what it says, and what is odd about the table, with the values that the page does not name."""
 
     contents: Contents
     html: str
+    alerts: Sequence[Alert]
 
 
 class LabelledRows(Protocol):
@@ -181,7 +184,7 @@ def made(
         least=least,
     )
     bars.advance(task)
-    return Page(page, render(page)), together(parts, best)
+    return Page(page, render(page), alerts), together(parts, best)
 
 
 def _places(beside: Any, name: str | None) -> IntArray:

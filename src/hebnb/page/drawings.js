@@ -25,10 +25,10 @@ const drawings = (() => {
   const key = (name, content) => html("span", {}, html("i", { class: name }), content);
 
   // Put a picture into a figure. `find` gives the part at a place of the picture, `move` the one that a key leads to.
-  const show = (figure, { label, width, height, parts, find, move, mark, tell, caption }) => {
+  const show = (figure, { label, width, height, parts, find, move, mark, tell, caption, hint = "" }) => {
     const marker = svg("rect", { class: "marker", visibility: "hidden" });
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, tabindex: "0" }, ...parts, marker);
-    const words = html("p", { class: "told", "aria-live": "polite" }, "Point at a part, or use the arrow keys.");
+    const words = html("p", { class: "told", "aria-live": "polite" }, hint);
     let at = null;
     const lead = (next) => {
       if (next === null) return;
@@ -83,6 +83,7 @@ const drawings = (() => {
     const noted = of.map((n, side) => n > sides[side].length ? ` (the ${sides[side].length} most frequent of ${n.toLocaleString("en")})` : "");
     show(figure, {
       label: `What ${names[0]} and ${names[1]} together add to the log-odds of ${subject}`, width, height, parts,
+      hint: "Point at a cell, or use the arrow keys.",
       find: (x, y) => {
         const cell = [Math.floor((y - top) / high), Math.floor((x - left) / w)];
         return cell[0] >= 0 && cell[0] < down.length && cell[1] >= 0 && cell[1] < across.length ? cell : null;

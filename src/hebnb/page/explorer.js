@@ -234,7 +234,7 @@
   // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave. What was typed
   // counts when the field is left, too.
   function combobox(f) {
-    const { labels, edges, ofTimes } = data.features[f], most = 60;
+    const { labels, edges, ofTimes, withheld } = data.features[f], most = 60;
     const input = make("input", {
       id: `value-${f}`, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder: NONE,
       "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`,
@@ -297,6 +297,7 @@
         return option;
       }));
       if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} more: type to narrow down`));
+      else if (!wanted && withheld) list.append(make("li", { class: "more", role: "presentation" }, `${withheld.toLocaleString("en")} that are not on this page`));
       if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, UNKNOWN));
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
