@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 import evidence_figures
 import figures
 import record
+import study_figures
 from measure import Comparison
 
 RESULTS = sorted(figures.RESULTS.glob("*.json"))
@@ -142,3 +143,15 @@ def test_numbers_as_they_are_shown(value, pattern, text):
 def test_the_script_finds_nothing_to_do():
     done = subprocess.run([sys.executable, ROOT / "docs" / "figures.py", "--check"], capture_output=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_tables_of_a_study_become_tables_and_facts(tmp_path):
+    from hebnb.study.tables import Table
+
+    (tmp_path / "tables").mkdir()
+    numbers = {("HEB-M, exact", "macro F1"): 0.25, ("HEB-M, exact", "wins"): 3.0}
+    Table("small", "", numbers, {("HEB-M, exact", "wins"): 4.0}).write(tmp_path / "tables")
+    found = study_figures.results_of(tmp_path)
+    assert found.facts == {"small/HEB-M-exact/macro-F1": 0.25, "small/HEB-M-exact/wins": 3.0}
+    shown = figures.as_markdown(found.tables["small"].document()).splitlines()
+    assert shown == ["|  | macro F1 | wins |", "|---|---:|---:|", "| HEB-M, exact | 0.25 | 3 (4) |"]
