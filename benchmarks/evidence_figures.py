@@ -149,8 +149,9 @@ def readme_table(means: Sequence[Row], methods: dict[str, Row]) -> Table:
         cells = [losses[name].get(method) for method in IN_README]
         shown = [None if loss is None else f"{loss:.3f}" for loss in cells]
         lines.append([name, *(f"**{text}**" if text and float(text) == least else text for text in shown)])
-    lines.append(["calibration error, mean over tables", *(f"{methods[method]['ECE']:.3f}" for method in IN_README)])
-    lines.append(["tables", *(str(methods[method]["datasets"]) for method in IN_README)])
+    lines.append(["tables that a method was run on", *(str(methods[method]["datasets"]) for method in IN_README)])
+    lines.append(["mean rank there, of nine methods", *(f"{methods[method]['rank']:.1f}" for method in IN_README)])
+    lines.append(["mean calibration error there", *(f"{methods[method]['ECE']:.3f}" for method in IN_README)])
     lines.append([f"seconds to fit {TIMED}", *(_seconds(seconds.get(method)) for method in IN_README)])
     return Table([("log-loss", ""), *((name, "") for name in names)], lines)
 

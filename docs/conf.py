@@ -13,8 +13,12 @@ from pathlib import Path
 from pygments.lexers.special import TextLexer
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+import guide_pages
+
+guide_pages.write()
 
 project = "hebnb"
 author = "The hebnb developers"
@@ -64,7 +68,7 @@ html_css_files = ["hebnb.css"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 # Pages without pages below them need no list of these; one with two programs beside each other needs the room.
-html_sidebars = {page: [] for page in ("guide", "how-it-works", "benchmarks", "coming-from")}
+html_sidebars = {page: [] for page in ("how-it-works", "benchmarks", "coming-from")}
 toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "logo": {"text": f"hebnb {release}"},
@@ -80,8 +84,12 @@ html_theme_options = {
 }
 
 
-def to_the_gallery(app, docname, source):
-    """Links to the programs in examples, which readers of the files follow, lead to their pages here."""
+def as_pages(app, docname, source):
+    """Links to examples and to sections of the guide, which readers of the files follow, lead to their pages here."""
+    if docname == "guide":
+        source[0] = guide_pages.contents(source[0])
+    elif not docname.startswith("guide/"):
+        source[0] = guide_pages.linked(source[0])
     source[0] = source[0].replace("(../examples/README.rst)", "(gallery/index)")
     source[0] = re.sub(r"\(\.\./examples/(\w+)\.py\)", r"(gallery/\1)", source[0])
 
@@ -89,4 +97,4 @@ def to_the_gallery(app, docname, source):
 def setup(app):
     """The drawing in architecture.md is for readers who have Mermaid, and text for the others."""
     app.add_lexer("mermaid", TextLexer)
-    app.connect("source-read", to_the_gallery)
+    app.connect("source-read", as_pages)

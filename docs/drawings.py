@@ -37,29 +37,30 @@ def shrinkage() -> Any:
     return figure
 
 
-def log_evidence(counts_cv: np.ndarray, m: float) -> float:
-    """Log probability of the counts of a column in each class, if classes are drawn around the pooled shares."""
-    prior = m * counts_cv.sum(axis=0) / counts_cv.sum()
-    gained = gammaln(counts_cv + prior) - gammaln(prior)
-    totals = gammaln(m) - gammaln(counts_cv.sum(axis=1) + m)
-    return float(gained.sum() + totals.sum())
+def log_evidence(counts_v: np.ndarray, shares_v: np.ndarray, m: float) -> float:
+    """Log probability of the counts of a class, if its shares are drawn around given ones with strength m."""
+    gained = gammaln(counts_v + m * shares_v) - gammaln(m * shares_v)
+    return float(gained.sum() + gammaln(m) - gammaln(counts_v.sum() + m))
 
 
 def concentrations() -> Any:
-    """How likely the counts of columns are under priors of different strength; the best is what is learned."""
+    """How likely the counts of columns are under priors of different strength, and the strength that is learned."""
     X, y = load_flights(backend="pandas")
     model = NaiveBayes().fit(X, y)
-    strengths = np.geomspace(3, 30_000, 120)
+    strengths = np.geomspace(10, 100_000, 160)
     figure, ax = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
-    for name, colour in (("month", BLUE), ("dest", ORANGE), ("tailnum", GREY)):
-        counts_cv = np.asarray(model.category_count_[list(X.columns).index(name)])
-        found = np.array([log_evidence(counts_cv, m) for m in strengths])
+    for name, colour in (("month", BLUE), ("carrier", GREY), ("dest", ORANGE)):
+        f = list(X.columns).index(name)
+        counts_cv = np.asarray(model.category_count_[f])
+        shares_v = counts_cv.sum(axis=0) / counts_cv.sum()
+        found = np.array([log_evidence(counts_cv[0], shares_v, m) for m in strengths])
+        learned = float(model.concentration_[0, f])
         ax.plot(strengths, found - found.max(), color=colour, label=name)
-        ax.plot(strengths[found.argmax()], 0, "o", color=colour)
+        ax.plot(learned, log_evidence(counts_cv[0], shares_v, learned) - found.max(), "o", color=colour)
     ax.set_xscale("log")
-    ax.set_ylim(-40, 3)
+    ax.set_ylim(-12, 1)
     ax.set_xlabel("m, the strength of the prior in rows")
-    ax.set_ylabel("log-likelihood, less its maximum")
+    ax.set_ylabel("log-likelihood of late flights,\nless its maximum")
     ax.legend()
     return figure
 

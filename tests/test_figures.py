@@ -13,8 +13,10 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import evidence_figures
+import evidence_times
 import figures
 import record
+import study_figures
 from measure import Comparison
 
 RESULTS = sorted(figures.RESULTS.glob("*.json"))
@@ -142,3 +144,29 @@ def test_numbers_as_they_are_shown(value, pattern, text):
 def test_the_script_finds_nothing_to_do():
     done = subprocess.run([sys.executable, ROOT / "docs" / "figures.py", "--check"], capture_output=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_tables_of_a_study_become_tables_and_facts(tmp_path):
+    from hebnb.study.tables import Table
+
+    (tmp_path / "tables").mkdir()
+    numbers = {("HEB-M, exact", "macro F1"): 0.25, ("HEB-M, exact", "wins"): 3.0}
+    Table("small", "", numbers, {("HEB-M, exact", "wins"): 4.0}).write(tmp_path / "tables")
+    found = study_figures.results_of(tmp_path)
+    assert found.facts == {"small/HEB-M-exact/macro-F1": 0.25, "small/HEB-M-exact/wins": 3.0}
+    shown = figures.as_markdown(found.tables["small"].document()).splitlines()
+    assert shown == ["|  | macro F1 | wins |", "|---|---:|---:|", "| HEB-M, exact | 0.25 | 3 (4) |"]
+
+
+def test_what_the_benchmark_of_evidence_prints_is_read():
+    speed = evidence_times.speed(
+        "16,000 rows to fit\n"
+        "adult: evidence / LightGBM: fit                                   1500.0     150.0   10.00\n"
+        "adult: evidence / LightGBM: predict                                 80.0     100.0    0.80\n"
+        "adult: evidence / CatBoost: fit                                   1600.0   16000.0    0.10\n"
+        "32,000 rows / 16,000, 12 columns: fit                             1100.0    1000.0    1.10\n"
+    )
+    assert speed.tables["fit"].rows == [["adult", 1.5, 0.15, pytest.approx(10), 1.6, 16.0, pytest.approx(0.1), 0.8]]
+    assert speed.facts == {"twice-the-rows": pytest.approx(1.1)}
+    nested = evidence_times.nested("     log-loss  loo  ten fits\ncar  0.0425  0.0755  0.0722  0.7765  0.6988\n")
+    assert nested.tables["estimate"].rows == [["car", 0.0425, 0.7765, 0.6988]]

@@ -262,7 +262,7 @@ class TestMissing:
 
     def test_every_sort_of_gap(self):
         pd = pytest.importorskip("pandas")
-        X = np.array([["a"], [None], [np.nan], [pd.NaT], [pd.NA], [np.datetime64("NaT")]], dtype=object)
+        X = np.array([["a"], [None], [np.nan], [pd.NaT], [pd.NA], [np.datetime64("NaT", "ns")]], dtype=object)
         model = NaiveBayes().fit(X, [0, 1, 1, 1, 1, 1])
         assert_array_equal(model.category_count_[0], [[1, 0], [0, 5]])
 
