@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 120  # seconds after which something that should have started never will
+PATIENCE = 300  # seconds after which something that should have started never will
 HOST = "127.0.0.1"
 _DEPLOY, _ANYWHERE = "org.apache.spark.deploy", ("--host", HOST, "--webui-port", "0")
 
