@@ -1,15 +1,18 @@
 """The algebra of counts: what is taken back was never there, and what fades counts less. For all counts there are."""
 
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from conftest import examples
 from counted import EDGES, MAKES, assert_same, cells, counted, table
 from hebnb import AODE, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes, ParameterError
+from hebnb.counts.pairs import PairCounts, SparsePairs
 from hebnb.counts.single import Counts
 from hebnb.evidence.counts import EvidenceCounts
 
@@ -34,6 +37,25 @@ def test_what_is_taken_back_was_never_there(name, seed, share, whole):
     if isinstance(rest, EvidenceCounts):  # classes that occur earlier have room in what is counted like them
         rest = rest._left(all_rows)
     assert_same(all_rows - part, rest)
+
+
+@pytest.mark.parametrize("name", ["naive Bayes", "AODE", "TAN"])
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_of_mostly_nothing_are_subtracted_too(name, seed):
+    X, y = table(seed)
+    model = MAKES[name]()
+    with patch("hebnb.counts.single._dense_fits", lambda *_: False), patch("hebnb.counts.pairs.dense_fits", no):
+        all_rows = counted(model, X, y)
+        rest = all_rows - counted(model, X[:60], y[:60], all_rows)
+        assert isinstance(rest.tables[0], csr_array)
+        assert not isinstance(rest, PairCounts) or isinstance(rest.pairs, SparsePairs)
+        assert_same(rest, counted(model, X[60:], y[60:], all_rows))
+        assert_same(rest * 3, counted(model, X[60:], y[60:], all_rows, np.full(20, 3.0)))
+        assert_same(Counts.from_arrow(rest.to_arrow()), rest)
+
+
+def no(*_):
+    return False
 
 
 @pytest.mark.parametrize("name", MAKES)

@@ -1,11 +1,14 @@
 """Counts as Arrow tables: there and back, made by SQL, and what is wrong with tables that are no counts."""
 
 import json
+import subprocess
+import sys
 from datetime import date
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -317,3 +320,14 @@ TABLES = {}
 def test_metadata_that_are_none(metadata):
     with pytest.raises(InputError):
         Counts.from_arrow(pa.table(LINES).replace_schema_metadata({b"hebnb": metadata}))
+
+
+@pytest.mark.parametrize("make", [NaiveBayes, AODE, KDB, EvidenceClassifier])
+def test_nothing_else_has_to_be_imported(make, tmp_path):
+    """Whatever sort of counts a table holds, the class that is exported knows it."""
+    X, y = table(6)
+    pq.write_table(make().fit(X, y).counts_.to_arrow(), tmp_path / "counts.parquet")
+    code = "import sys, pyarrow.parquet as pq, hebnb; print(type(hebnb.Counts.from_arrow(pq.read_table(sys.argv[1]))))"
+    command = [sys.executable, "-c", code, tmp_path / "counts.parquet"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f".{make._STRUCTURE.counts_type.__name__}'" in found.stdout

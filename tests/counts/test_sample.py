@@ -1,5 +1,7 @@
 """Samples of rows: thinned by class, added, and standing for all."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,3 +123,35 @@ def test_a_detached_sample_has_memory_of_its_own():
     sample.codes[0][:] = 0
     assert_array_equal(detached.weights, [1, 2])
     assert_array_equal(detached.codes[0], [1, 0])
+
+
+@given(ROWS, st.data())
+@examples(60)
+def test_rows_leave_a_sample(rows, data):
+    """Of rows that are alike, as many are left as there are fewer."""
+    whole = sampled(rows)
+    gone = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=len(rows) - 1))
+    at = np.array(sorted(gone), dtype=int)
+    own = EncodedRows(whole.vocabulary, whole.classes, [whole.codes[0][at]], whole.labels[at])
+    left = whole.without(own)
+    expected = Counter(row for place, row in enumerate(rows) if place not in gone)
+    assert Counter(row[:2] for row in decoded(left)) == expected
+    assert_array_equal(left.seen, np.bincount(left.labels, minlength=whole.classes.size))
+
+
+def test_part_of_a_row_leaves_a_sample():
+    whole = sampled([("red", "a"), ("red", "a"), ("blue", "b")], weights=np.array([0.3, 1.0, 2.0]))
+    own = EncodedRows(whole.vocabulary, whole.classes, [whole.codes[0][:1]], whole.labels[:1], np.array([0.5]))
+    assert_allclose(whole.without(own).weights, [0.8, 2.0])
+
+
+def test_rows_that_hardly_count_make_room():
+    """Two classes, one of which comes no more; what is left stands for what all rows count by now."""
+    sample = sampled([("red", "a"), ("blue", "b")] * 10)
+    for _ in range(9):
+        sample = sample.faded(0.5) + sampled([("red", "a")] * 8)
+    assert_allclose(sample.representative_weights.sum(), 8 * (2 - 0.5**8) + 20 * 0.5**9)
+    sample = sample.faded(0.5)
+    assert len(sample) == 9 * 8
+    assert sample.seen.tolist() == [72, 0]
+    assert (sample.fade >= 1e-3).all()

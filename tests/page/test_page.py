@@ -311,11 +311,17 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_the_explorer_computes_what_python_computes(model, open_page, comparison):
+# The prior is in every estimate of these, and another one has to be too.
+EXCHANGED = [AODE(), AODE(weighting="loo", min_parent_count=4)]
+CASES = [*((model, None) for model in MODELS), *((model, [0.7, 0.1, 0.2]) for model in EXCHANGED)]
+
+
+@pytest.mark.parametrize(("model", "prior"), CASES, ids=repr)
+def test_the_explorer_computes_what_python_computes(model, prior, open_page, comparison):
     """All kinds of models; rows with gaps and without values; probabilities to 1e-6, and pushes too."""
     X, y = table(120)
     model.fit(X, y)
+    model = model if prior is None else model.with_prior(prior)
     page = open_page(page_of(model, X, y, comparison))
     sizes = [feature.size for feature in model.counts_.vocabulary.features]
     random = np.random.default_rng(0)

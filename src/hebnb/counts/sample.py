@@ -11,8 +11,8 @@ from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.encoded import EncodedRows
 from hebnb.foundation.arrays import FloatArray, IntArray
 
-# The largest share of a weight that is rounding.
-_ROUNDING = 1e-9
+# The largest share of a weight that is rounding, and the least that counts.
+_ROUNDING, _FADED = 1e-9, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,8 @@ class Sample:
         Random numbers between 0 and 1.
     seen : array of shape (C,)
         Number of rows of each class that the sample was drawn from.
+    fade : array of shape (S,)
+        What is left of every row's weight since it came.
     """
 
     vocabulary: Vocabulary
@@ -45,6 +47,7 @@ class Sample:
     weights: FloatArray
     keys: FloatArray
     seen: IntArray
+    fade: FloatArray
 
     @classmethod
     def of(cls, rows: EncodedRows, random: np.random.RandomState) -> Sample:
@@ -57,6 +60,7 @@ class Sample:
             np.ones(len(rows)) if rows.weights is None else rows.weights,
             random.random_sample(len(rows)),
             np.bincount(rows.labels, minlength=rows.classes.size),
+            np.ones(len(rows)),
         )
 
     def __len__(self) -> int:
@@ -93,10 +97,16 @@ class Sample:
             np.concatenate([ours.weights, theirs.weights]),
             np.concatenate([ours.keys, theirs.keys]),
             ours.seen + theirs.seen,
+            np.concatenate([ours.fade, theirs.fade]),
         )
 
-    def __mul__(self, times: float) -> Sample:
-        return replace(self, weights=times * self.weights)
+    def faded(self, decay: float) -> Sample:
+        """The same rows, which count less. Those that hardly count any more make room for others."""
+        held = np.bincount(self.labels, minlength=self.classes.size)
+        fade = decay * self.fade
+        left = replace(self, weights=decay * self.weights, fade=fade)._rows(np.flatnonzero(fade >= _FADED))
+        share = np.bincount(left.labels, minlength=self.classes.size) / np.maximum(held, 1)
+        return replace(left, seen=np.rint(self.seen * share).astype(self.seen.dtype))
 
     def without(self, rows: EncodedRows) -> Sample:
         """The sample without these rows, which have its vocabulary, as far as they are in it.
@@ -166,4 +176,5 @@ class Sample:
             labels=self.labels[kept],
             weights=self.weights[kept],
             keys=self.keys[kept],
+            fade=self.fade[kept],
         )

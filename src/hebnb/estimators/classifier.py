@@ -260,7 +260,7 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 raise InputError(f"y has labels that are not in classes: {', '.join(map(repr, new))}.")
             counts, sample = counts.with_classes(allowed), sample and sample.with_classes(allowed)
         if kept is not None and sample is not None:
-            sample = kept.sample * decay + sample
+            sample = (kept.sample if decay == 1 else kept.sample.faded(decay)) + sample
         if before is not None:
             counts = learning.structure.added(before if decay == 1 else before * decay, counts)
         sample = thinned(sample, counts)
