@@ -155,3 +155,22 @@ def test_help_guide_and_page_agree_on_what_the_page_holds(table, tmp_path):
     assert "at least five rows" in told
     assert "at least five rows" in part
     assert "at least 5 rows" in page
+
+
+@pytest.mark.parametrize("model", [hebnb.EvidenceClassifier(), hebnb.AODE(weighting="loo"), hebnb.KDB()], ids=repr)
+def test_columns_of_which_nothing_may_be_named(model, open_page):
+    """Ids, and whole numbers that are all different: cards and explorer go on without a single value of them."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"id": [f"person {k}" for k in range(200)], "code": 7 * np.arange(200), "x": ["u", "v"] * 100})
+    y = np.where((X["x"] == "u") ^ (random.random(200) < 0.2), "in", "out").astype(object)
+    html = hebnb.report(model.fit(X, y)).html
+    assert not re.search(r"person \d", held(html))
+    page = open_page(html)
+    page.click("#random")
+    page.locator("#value-0").fill("person 3")
+    page.keyboard.press("Tab")
+    assert "fewer than 5 rows" in page.text_content("#status")
+    row = X[:1].assign(id="person of no rows", code=-1, x=page.locator("#value-2").input_value())
+    if "code" not in getattr(model, "integers_as_numbers_", ()):
+        found = page.eval_on_selector_all("#probabilities .value", "all => all.map(o => Number(o.dataset.value))")
+        np.testing.assert_allclose(sorted(found), sorted(model.predict_proba(row)[0]), atol=1e-9)

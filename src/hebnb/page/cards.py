@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hebnb.counts.single import dense
 from hebnb.estimators.alerts import Alert
 from hebnb.evidence.single import class_rates
 from hebnb.explain.contributions import against_others
@@ -93,8 +92,7 @@ def _drawing(model: ScoreTables, f: int, own: FeatureChoices, least: float) -> d
             "rows": float(rows[rest].sum()),
             "rate": np.rint(_FINEST * mean).tolist(),
         }
-    known = float(dense(counts.tables[f]).sum())
-    return values | {"known": known}
+    return values
 
 
 def _together(own: FeatureChoices, rows: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
