@@ -145,13 +145,17 @@ def readme_table(means: Sequence[Row], methods: dict[str, Row]) -> Table:
     lines: list[list[Value]] = []
     names = [f"**{NAMES[m]}**" if m == "evidence" else NAMES[m] for m in IN_README]
     for name in TABLES_IN_README:
-        least = min(round(losses[name][method], 3) for method in IN_README if method in losses[name])
         cells = [losses[name].get(method) for method in IN_README]
+        least = min((round(loss, 3) for loss in cells if loss is not None), default=None)
         shown = [None if loss is None else f"{loss:.3f}" for loss in cells]
         lines.append([name, *(f"**{text}**" if text and float(text) == least else text for text in shown)])
-    lines.append(["tables that a method was run on", *(str(methods[method]["datasets"]) for method in IN_README)])
-    lines.append(["mean rank there, of nine methods", *(f"{methods[method]['rank']:.1f}" for method in IN_README)])
-    lines.append(["mean calibration error there", *(f"{methods[method]['ECE']:.3f}" for method in IN_README)])
+    for label, part, pattern in (
+        ("tables that a method was run on", "datasets", ".0f"),
+        (f"mean rank there, of {len(NAMES)} methods", "rank", ".1f"),
+        ("mean calibration error there", "ECE", ".3f"),
+    ):
+        numbers = [methods.get(method, {}).get(part) for method in IN_README]
+        lines.append([label, *(None if number is None else format(number, pattern) for number in numbers)])
     lines.append([f"seconds to fit {TIMED}", *(_seconds(seconds.get(method)) for method in IN_README)])
     return Table([("log-loss", ""), *((name, "") for name in names)], lines)
 
@@ -172,7 +176,7 @@ def facts_of(means: Sequence[Row], methods: dict[str, Row]) -> dict[str, Value]:
         "estimates": len(off),
         "estimates-within-3-percent": sum(own <= 0.03 for own in off),
         "estimates-within-3.3-percent": sum(own <= 0.033 for own in off),
-        "flights": losses["flights"]["evidence"],
+        "flights": losses["flights"].get("evidence"),
         "least-ece": NAMES[min(methods, key=lambda m: methods[m]["ECE"])],
         "threads": " or ".join(sorted({str(row["threads"]) for row in means if row.get("threads")})) or None,
     }
