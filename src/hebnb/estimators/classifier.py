@@ -11,12 +11,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state, estimator_html_repr
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import check_random_state
 
 from hebnb import errors
-from hebnb.columns.column import Name
 from hebnb.columns.kinds import Categories
 from hebnb.columns.reading import ReadingParameters
 from hebnb.columns.table import as_array, as_table_like, is_lazy, read, read_labels, read_weights
@@ -24,7 +22,7 @@ from hebnb.columns.vocabulary import Dropped
 from hebnb.counts.drift import Drift, drift
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
-from hebnb.counts.single import Counts, dense
+from hebnb.counts.single import Counts
 from hebnb.counts.unseen import warn_of_unseen
 from hebnb.engines import scoring
 from hebnb.engines.counting import check_limit
@@ -32,6 +30,7 @@ from hebnb.engines.lazy_table import LazyTable
 from hebnb.errors import InputError, ParameterError
 from hebnb.estimators.alerts import warn_of_table
 from hebnb.estimators.forgetting import as_counted
+from hebnb.estimators.learned_attributes import LearnedAttributes
 from hebnb.estimators.learning import Learning, thinned
 from hebnb.estimators.rows import (
     check_columns,
@@ -39,33 +38,27 @@ from hebnb.estimators.rows import (
     encoded_and_unseen,
     explained,
     frozen_at,
-    names_that_are_text,
     new_rows,
     taking_any_column,
 )
 from hebnb.estimators.state import Kept, Learned
 from hebnb.estimators.structure import Structure
-from hebnb.evidence.single import importances
-from hebnb.explain.learned import learned_html
 from hebnb.foundation.arrays import Array, FloatArray, IntArray, blocks
-from hebnb.foundation.documentation import documentation
 from hebnb.scores.class_prior import checked_prior, estimated_prior
-from hebnb.scores.combination import Combination
 from hebnb.scores.left_out import Rows
 from hebnb.scores.lookups import best_classes
 from hebnb.scores.score_tables import LeavingOut, ScoreTables
-from hebnb.smoothing.smoothers import prior_means, smoother
+from hebnb.smoothing.smoothers import smoother
 from hebnb.weighting import WEIGHTINGS
 
 
-class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CategoricalClassifier(ClassifierMixin, LearnedAttributes):  # type: ignore[misc]
     """A classifier of categories.
 
     A subclass has the parameters of ``ReadingParameters``, and ``smoothing``, ``weighting``, ``max_categories`` and
     ``random_state``. It says in ``_structure`` which cells are counted and what is made of them.
     """
 
-    _learned: Learned
     _STRUCTURE: ClassVar[type[Structure]]
 
     @abstractmethod
@@ -549,141 +542,6 @@ class CategoricalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         for block in blocks(n_rows, (len(scores.parents) + len(scores.tables)) * scores.n_classes):
             proba[block] = softmax(leave_out(rows[block]).scores(scores.combination), axis=0).T
         return proba
-
-    @property
-    def score_tables_(self) -> ScoreTables:
-        """The model as it is now: what a fit in another thread does not change."""
-        return self._state().scores
-
-    @property
-    def counts_(self) -> Counts:
-        """What was counted of the training rows."""
-        return self._fitted("counts_").counts
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels in sorted order."""
-        return self._fitted("classes_").counts.classes.values
-
-    @property
-    def class_count_(self) -> FloatArray:
-        """Weight of the training rows of each class."""
-        return self._fitted("class_count_").counts.class_count.copy()
-
-    @property
-    def class_log_prior_(self) -> FloatArray:
-        """Log probabilities of the classes."""
-        return self._fitted("class_log_prior_").log_prior
-
-    @property
-    def categories_(self) -> list[Array]:
-        """Categories of every feature."""
-        return [feature.labels for feature in self._fitted("categories_").counts.vocabulary.features]
-
-    @property
-    def category_count_(self) -> list[FloatArray]:
-        """Weight of the training rows of each class and category."""
-        return [dense(table).T.copy() for table in self._fitted("category_count_").counts.tables]
-
-    @property
-    def prior_mean_(self) -> list[FloatArray]:
-        """What the probabilities of the categories are shrunk towards."""
-        scores = self._fitted("prior_mean_")
-        return prior_means(scores.counts, scores.rule)
-
-    @property
-    def feature_weights_(self) -> FloatArray:
-        """Exponent of every feature's factor."""
-        return self._weights("feature_weights_").table_weights
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """How much every column tells about the class, as shares that sum to one; see the importance plot.
-
-        A column counts by how much more likely it makes the classes of left-out rows than they are without any column,
-        and by its part of what crosses of columns gain. A gain of zero or below, as noise and ids have but for luck,
-        counts as zero; two columns that say the same both count. Of ``AODE``, ``TAN`` and ``KDB`` it is what columns
-        tell by themselves.
-        """
-        return importances(self._fitted("feature_importances_").counts)
-
-    @property
-    def class_offsets_(self) -> FloatArray:
-        """What is added to the score of every class."""
-        return self._weights("class_offsets_").offsets
-
-    @property
-    def loo_log_loss_(self) -> float:
-        """An estimate of the log-loss that new rows will see."""
-        loss = self._weights("loo_log_loss_").log_loss
-        if loss is None:
-            raise AttributeError("loo_log_loss_ comes with weights that are learned from left-out rows.")
-        return loss
-
-    @property
-    def bin_edges_(self) -> dict[Name, FloatArray]:
-        """Where numeric columns are cut."""
-        return self._fitted("bin_edges_").counts.vocabulary.edges
-
-    @property
-    def dropped_(self) -> Dropped:
-        """What ``max_categories`` left out."""
-        return self._attribute("dropped_").dropped
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns."""
-        return len(self._fitted("n_features_in_").counts.vocabulary.names)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """The names of the columns, if they have any."""
-        return names_that_are_text(self._fitted("feature_names_in_").counts.vocabulary.names)
-
-    def _weights(self, attribute: str) -> Combination:
-        scores = self._fitted(attribute)
-        if scores.is_mean:
-            raise AttributeError(f"{attribute} comes with weights, and this model takes a mean.")
-        return scores.combination
-
-    def _state(self) -> Learned:
-        """All that was learned, as it is now. Another thread may replace it, so every answer asks once."""
-        check_is_fitted(self)
-        return self._learned
-
-    def _attribute(self, name: str) -> Learned:
-        """The same for an attribute, which is not there before fit."""
-        learned: Learned | None = getattr(self, "_learned", None)
-        if learned is None:
-            raise AttributeError(f"{name} is learned by fit, which has not been called.")
-        return learned
-
-    def _fitted(self, attribute: str) -> ScoreTables:
-        return self._attribute(attribute).scores
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_learned" in self.__dict__
-
-    def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram, and below it what was learned."""
-        html: str = estimator_html_repr(self)
-        return html + self._learned_html()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in shown:
-            shown["text/html"] += self._learned_html()
-        return shown
-
-    def _learned_html(self) -> str:
-        """What was learned; nothing before it was."""
-        if not self.__sklearn_is_fitted__():
-            return ""
-        return learned_html(self.score_tables_, getattr(self, "gains_", None), getattr(self, "loo_log_loss_", None))
-
-    def _get_doc_link(self) -> str:
-        """Where the classifier is described, for scikit-learn's diagram; empty if the package does not say."""
-        return documentation(type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         return taking_any_column(super().__sklearn_tags__())
