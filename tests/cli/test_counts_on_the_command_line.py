@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
+from typer.testing import CliRunner
 
 from commands import run
 from hebnb import AODE, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, load, save
+from hebnb.cli.app import app
 from hebnb.tabular.table import TableFile
 
 MAKES = {
@@ -233,9 +235,6 @@ class TestBadInput:
         self.X.drop(columns="size").to_parquet("c.parquet")
         said = self.refused("count", "c.parquet", "--like", "a.counts", "-o", "c.counts")
         assert "lacks column 'size'" in said
-        assert (
-            "lacks column 'sold'" in self.refused("count", "part1.parquet", "--like", "a.counts", "-t", "sold") or True
-        )
 
     def test_a_table_without_the_target(self):
         self.X.drop(columns="sold").to_parquet("c.parquet")
@@ -257,13 +256,20 @@ class TestBadInput:
 
     @pytest.mark.parametrize("place", [0.1, 0.5, 0.95])
     def test_truncated_and_altered_files(self, place):
+        """A file may hold bytes that mean nothing, such as when its parts were written."""
         data = bytearray(Path("a.counts").read_bytes())
         at = int(place * len(data))
         Path("cut.counts").write_bytes(data[:at])
         assert "cut.counts" in self.refused("merge", "b.counts", "cut.counts")
+        run("merge", "b.counts", "a.counts", "-o", "right.skops")
         data[at] ^= 0xFF
         Path("bad.counts").write_bytes(data)
-        assert "bad.counts" in self.refused("merge", "b.counts", "bad.counts")
+        result = CliRunner().invoke(app, ["merge", "b.counts", "bad.counts"])
+        if result.exit_code:
+            assert "bad.counts" in result.stderr
+            assert not Path("model.skops").exists()
+        else:
+            assert_same(load("model.skops"), load("right.skops"), self.X)
 
     def test_arguments_that_like_decides(self):
         said = self.refused("count", "part1.parquet", "--like", "a.counts", "--bins", 5, "-o", "c.counts", code=2)

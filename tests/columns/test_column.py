@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import BACKENDS, make_table
-from hebnb import InputError, NaiveBayes
+from hebnb import InputError, NaiveBayes, load, save
+from hebnb.export import onnx_inputs, to_onnx, to_sql
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -142,6 +143,33 @@ class TestGapsOnly:
         with pytest.warns(UserWarning, match="every value is missing"):
             model = NaiveBayes("laplace", bin_edges={"a": [1, 2]}).fit(X, [0, 1, 1, 1, 1, 1])
         assert_allclose(model.predict_proba(X)[0], [2 / 8, 6 / 8])
+
+    @pytest.mark.parametrize("missing", ["category", "ignore"])
+    @pytest.mark.filterwarnings("ignore:Column .* every value is missing")
+    def test_with_edges_given_it_says_nothing_anywhere(self, missing, tmp_path):
+        """Neither a gap nor a number: in files, queries, graphs and engines, and counted there too."""
+        runtime, duckdb = pytest.importorskip("onnxruntime"), pytest.importorskip("duckdb")
+        X = pd.DataFrame({"a": [np.nan] * 6, "b": list("xxyyyx")})
+        y, rows = [0, 1, 1, 1, 1, 0], pd.DataFrame({"a": [np.nan, 1.5, -3.0], "b": ["x", "y", "z"]})
+        how = {"smoothing": "laplace", "missing": missing}
+        expected = NaiveBayes(**how).fit(X[["b"]], y).predict_proba(rows[["b"]])
+        lazy = pl.from_pandas(X.assign(y=y)).lazy()
+        for model in (
+            NaiveBayes(bin_edges={"a": [1, 2]}, **how).fit(X, y),
+            NaiveBayes(bin_edges={"a": [1, 2]}, **how).fit(lazy, "y"),
+        ):
+            assert list(model.bin_edges_["a"]) == [1, 2]
+            save(model, tmp_path / "model.skops")
+            for own in (model, load(tmp_path / "model.skops")):
+                assert_allclose(own.predict_proba(rows), expected)
+                collected = own.predict_proba(pl.from_pandas(rows).lazy()).collect()
+                assert_allclose(collected[["proba_0", "proba_1"]].to_numpy(), expected)
+                with duckdb.connect() as connection:
+                    connection.execute('CREATE TABLE "rows" AS SELECT * FROM rows')
+                    found = connection.execute(to_sql(own)).df()
+                assert_allclose(found.sort_values("b")[["proba_0", "proba_1"]], expected)
+                session = runtime.InferenceSession(to_onnx(own).SerializeToString())
+                assert_allclose(session.run(None, onnx_inputs(own, rows))[1], expected)
 
     def test_shrinkage_of_an_ignored_column_is_complete(self):
         with pytest.warns(UserWarning, match="every value is missing") as seen:

@@ -84,6 +84,11 @@ def test_classes_of_every_type(labels):
     assert found.classes.values.tolist() == counts.classes.values.tolist()
 
 
+def test_columns_whose_names_are_numbers():
+    X = pd.DataFrame({7: ["a", "b"] * 3, 3: ["p", "q"] * 3})
+    assert there_and_back(AODE().fit(X, [0, 1] * 3).counts_).vocabulary.names == (7, 3)
+
+
 def test_classes_without_rows_have_room():
     counts = NaiveBayes().partial_fit([["a"]], ["x"], classes=["x", "y"]).counts_
     assert there_and_back(counts).classes.values.tolist() == ["x", "y"]

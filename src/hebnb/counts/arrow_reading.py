@@ -45,7 +45,8 @@ def counts_of_table(
         raise
     except Exception as error:  # whatever else metadata can be made to cause
         raise InputError(
-            f"The metadata of this table of counts do not fit together ({type(error).__name__}: {str(error)[:200]}).",
+            f"The lines of this table of counts and what is said of them do not fit together "
+            f"({type(error).__name__}: {str(error)[:200]}).",
             "They may have been altered; make the table again.",
         ) from error
 
@@ -106,6 +107,8 @@ class _Reader:
         texts = [str(name) for name in names]
         if len(set(texts)) != len(texts) or not texts:
             raise ValueError("columns occur twice")
+        if {type(name) for name in names} not in ({str}, {int}):
+            raise ValueError("some columns have no name")
         known = set(texts)
         unknown = next((name for group in self.lines.groups for name in group if name not in known), None)
         if unknown is not None:
@@ -115,17 +118,17 @@ class _Reader:
         self._pay_for_trees()
         classes, class_ = self._classes()
         features, codes = [], []
-        for f, own in enumerate(described["features"]):
-            feature, coded = self._feature(f, own, texts[f])
+        for own, text in zip(described["features"], texts, strict=True):
+            feature, coded = self._feature(own, text)
             features.append(feature)
             codes.append(coded)
-        self._pay(features, classes.size)
+        self._pay(features, codes, classes.size)
         tables = tuple(
             tabulate(own.codes, class_[own.lines], (kind.size, classes.size), self.lines.count[own.lines])
             for kind, own in zip(features, codes, strict=True)
         )
         vocabulary = Vocabulary(names, tuple(features), described["missing"])
-        single = Counts(classes, self._class_count(tables, class_, classes, texts), vocabulary, tables)
+        single = Counts(classes, self._class_count(tables, class_, classes), vocabulary, tables)
         self._check_totals(single)
         places = {name: f for f, name in enumerate(texts)}
         further = {}
@@ -156,7 +159,7 @@ class _Reader:
             raise InputError(f"Column 'class': {labels[int(unknown[0])]!r} is not one of the classes.", HINT)
         return classes, codes[self.lines.class_]
 
-    def _feature(self, f: int, described: Mapping[str, Any], name: str) -> tuple[Kind, _Coded]:
+    def _feature(self, described: Mapping[str, Any], name: str) -> tuple[Kind, _Coded]:
         lines = self.lines.groups.get((name,), np.empty(0, dtype=np.intp))
         values = self.lines.values[0][lines]
         if described["kind"] == Categories.name:
@@ -184,9 +187,7 @@ class _Reader:
         ]
         return Lines(columns, np.stack(own, axis=1), class_, self.lines.count[lines])
 
-    def _class_count(
-        self, tables: Sequence[Any], class_: IntArray, classes: Categories, names: Sequence[str]
-    ) -> FloatArray:
+    def _class_count(self, tables: Sequence[Any], class_: IntArray, classes: Categories) -> FloatArray:
         """What lines without a column say, or the sum of what those of the first say."""
         lines = self.lines.groups.get(())
         if lines is not None:
@@ -219,13 +220,19 @@ class _Reader:
         if trees:
             _refuse_beyond(self.lines.table, bytes_of_trees(trees))
 
-    def _pay(self, features: Sequence[Kind], n_classes: int) -> None:
-        """Complain before a table of few lines and many classes fills the memory."""
-        cells = n_classes * (len(features) + sum(float(kind.size) for kind in features))
-        width = sum(float(kind.size) for kind in features)
-        pairs = n_classes * width**2 if self.described["sort"] == "pairs" else 0.0
-        most_pairs = max(float(1 << 20), 4.0 * len(self.lines.count))
-        _refuse_beyond(self.lines.table, _OF_CELL * (cells + min(pairs, most_pairs)))
+    def _pay(self, features: Sequence[Kind], codes: Sequence[_Coded], n_classes: int) -> None:
+        """Complain before a table of few lines and many classes fills the memory; what is mostly nothing is sparse."""
+        sizes = [float(kind.size) for kind in features]
+        tables = [min(n_classes * size, _held(own.lines, 1 << 16)) for size, own in zip(sizes, codes, strict=True)]
+        cells = n_classes * len(features) + sum(tables)
+        if self.described["sort"] == "pairs":
+            cells += min(n_classes * sum(sizes) ** 2, _held(self.lines.count, 1 << 20))
+        _refuse_beyond(self.lines.table, _OF_CELL * cells)
+
+
+def _held(lines: Array, small: int) -> float:
+    """How many cells a table of these lines has at most, if it is held like any other."""
+    return float(max(small, 4 * len(lines)))
 
 
 def _refuse_beyond(table: Any, needed: float) -> None:
