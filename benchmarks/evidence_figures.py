@@ -202,7 +202,7 @@ def main() -> None:
     if store is None:
         before = json.loads((FOLDER / "evidence.json").read_text())
         means, methods = before["means"], before["methods"]
-        source = {"command": before["command"], "versions": before["versions"]}
+        source = {name: before[name] for name in ("command", "note", "versions") if name in before}
     else:
         means = means_of(map(json.loads, store.read_text().splitlines()))
         methods = summary(means)

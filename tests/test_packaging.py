@@ -34,9 +34,9 @@ def test_the_citation_has_the_version_of_the_package_and_the_paper():
     title = re.search(r'^ +title: "(Hierarchical .+)"$', text, re.MULTILINE)[1]
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert title in readme
-    authors = re.findall(r"given-names: (.+)\n +family-names: (.+)", text)
+    authors = re.findall(r"family-names: (.+)\n +given-names: (.+)", text)  # the family's name comes first, as in print
     assert len(authors) == 5
-    assert all(f"{given} {family}" in readme for given, family in authors)
+    assert all(f"{family} {given}" in readme for family, given in authors)
 
 
 def test_the_citation_is_yaml_with_what_the_format_requires():
