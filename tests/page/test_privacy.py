@@ -130,8 +130,11 @@ def test_provenance_says_where_a_page_comes_from(table, tmp_path):
     page = written(table, tmp_path, "--seed", "7", "--numeric", "size")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[page.index('id="provenance"') :]))
     assert "people.csv" in text
+    assert str(tmp_path) not in page
     assert "400 with a label" in text
-    assert re.search(r"hebnb report \S*people\.csv --target y --output \S+ .*--numeric size --folds 2 .*--seed 7", text)
+    assert re.search(
+        r"hebnb report people\.csv --target y --output page\d+\.html .*--numeric size --folds 2 .*--seed 7", text
+    )
     assert re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
     assert f"hebnb {hebnb.__version__}" in text
     assert "scikit-learn" in text

@@ -1,5 +1,7 @@
 """How far to trust a model: bands, intervals, thresholds and costs against slow ones of their own."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -203,3 +205,16 @@ def test_ticks_are_round_numbers_and_captions_fit_a_phone(open_page, three):
         assert box is None or box["x"] + box["width"] <= 360
         assert caption.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_texts_at_an_axis_do_not_touch_on_a_phone(open_page, three):
+    _, X, y, found = three
+    random = np.random.default_rng(99)
+    X = X.assign(month=random.integers(1, 13, len(X)), name=random.choice(["one", "another name", "none"], len(X)))
+    model = EvidenceClassifier().fit(X, y)
+    page = open_page(page_of(model, X, y, found), viewport={"width": 360, "height": 740})
+    for drawing in page.locator("#columns .card svg").all():
+        boxes = [tick.bounding_box() for tick in drawing.locator(".tick[text-anchor=middle]").all()]
+        assert boxes
+        boxes.sort(key=lambda box: box["x"])
+        assert all(one["x"] + one["width"] <= other["x"] for one, other in pairwise(boxes))

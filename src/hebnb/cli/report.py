@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from hebnb.tabular.labelled import Labelled
 
 _DEFAULT = "hebnb-report"
+# Parameters that are places of files: where these are is nobody's business who reads the page.
+_PATHS = ("table", "output", "model_file")
 
 
 @options.reads_table
@@ -152,7 +154,7 @@ def report(
 
 
 def _command(context: typer.Context) -> str:
-    """The command with what was said of it, and not what goes without saying."""
+    """The command with what was said of it, and not what goes without saying; of files the names alone."""
     words = ["hebnb", "report"]
     for parameter in context.command.params:
         source, given = context.get_parameter_source(parameter.name), context.params.get(parameter.name)
@@ -160,6 +162,8 @@ def _command(context: typer.Context) -> str:
             continue
         option = [] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len)]
         values = given if isinstance(given, list | tuple) else [given]
+        if parameter.name in _PATHS:
+            values = [Path(value).name for value in values]
         words += [word for value in values for word in (option if value is True else [*option, str(value)])]
     return shlex.join(words)
 

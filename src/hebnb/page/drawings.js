@@ -113,6 +113,14 @@ const drawings = (() => {
     }
     return [low, high];
   };
+  // Every one, every second, every third … of the texts at an axis, so that none touches the next.
+  const withRoom = (placed) => {
+    for (let step = 1; step < placed.length; step++) {
+      const kept = placed.filter((_, n) => n % step === 0);
+      if (kept.every((own, n) => !n || kept[n - 1].x + kept[n - 1].half + 8 <= own.x - own.half)) return kept;
+    }
+    return placed.slice(0, 1);
+  };
   const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
   const tickPercent = (share) => `${Number((100 * share).toPrecision(6))} %`;
   const rowsOf = (count) => `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}`;
@@ -149,11 +157,9 @@ const drawings = (() => {
       parts.push(svg("polyline", { class: "after", points: line(v) }));
       parts.push(svg("text", { class: "tick", x: (edge(v) + end(v)) / 2, y: base + 15, "text-anchor": "middle" }, "missing"));
     }
-    let taken = 0;
-    for (const [place, label] of ticks) {
-      const x = left + w * place, half = label.length * 3.1;
-      if (x - half < taken || x + half > width - (gaps ? 66 : 0)) continue;  // there is no room for it
-      taken = x + half + 8;
+    const placed = ticks.map(([place, label]) => ({ x: left + w * place, half: label.length * 3.1, label }))
+      .filter(({ x, half }) => x + half <= width - (gaps ? 66 : 0));
+    for (const { x, label } of withRoom(placed)) {
       parts.push(svg("line", { class: "grid", x1: x, x2: x, y1: base, y2: base + 4 }));
       parts.push(svg("text", { class: "tick", x, y: base + 15, "text-anchor": "middle" }, label));
     }
@@ -178,12 +184,12 @@ const drawings = (() => {
     if (others) texts.push(`the other ${others.values.toLocaleString("en")}`);
     const count = (v) => v < labels.length ? rows(v) : others.rows, of = (v) => v < labels.length ? share(v) : others.share;
     const left = within(Math.max(...texts.map((label) => label.length), 0) * letter + 8, 30, 0.34 * width);
-    const middle = left + 0.5 * (width - left), right = width - 22, height = top + high * n + 22;
+    const middle = left + 0.46 * (width - left), right = width - 22, height = top + high * n + 22;
     const fullest = Math.max(1, ...labels.map((_, v) => count(v)));
     const [low, most] = span([average, ...texts.map((_, v) => of(v))]);
     const at = (number) => (middle + 30 + (right - middle - 30) * (number - low) / (most - low)).toFixed(1);
     const y = (v) => top + high * v;
-    const parts = roundTicks(low, most, 3).flatMap((number) => [
+    const parts = roundTicks(low, most, within(Math.floor((right - middle - 30) / 44), 1, 3)).flatMap((number) => [
       svg("line", { class: "grid", x1: at(number), x2: at(number), y1: top, y2: top + high * n }),
       svg("text", { class: "tick", x: at(number), y: height - 6, "text-anchor": "middle" }, tickPercent(number)),
     ]);

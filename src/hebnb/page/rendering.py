@@ -41,7 +41,7 @@ def render(contents: Contents) -> str:
     }  # fmt: skip
     script = "".join(map(_file, _SCRIPTS))
     heat = _heat(contents)
-    return environment.get_template("page.html").render(
+    html: str = environment.get_template("page.html").render(
         page=contents,
         alerts=together(contents.alerts),
         most_alerts=_MOST_ALERTS,
@@ -55,6 +55,7 @@ def render(contents: Contents) -> str:
         **_compared(contents.comparison),
         **_trusted(contents),
     )
+    return html.lstrip()  # macros leave lines before the document
 
 
 def _compared(comparison: Comparison | None) -> dict[str, Any]:
