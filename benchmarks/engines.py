@@ -24,6 +24,8 @@ import time
 from pathlib import Path
 from typing import TypeAlias
 
+import duckdb
+
 import engine_sides
 
 # Seconds by the clock, those of the processor, and peak gigabytes.
@@ -35,7 +37,6 @@ def spark_columns(columns: int, repeat: int, rows: int = 100_000) -> None:
     from unittest.mock import patch
 
     from pyspark.sql import SparkSession
-    from pyspark.sql.functions import expr
 
     from hebnb import NaiveBayes
     from hebnb.engines.backends.base import Backend
@@ -43,10 +44,12 @@ def spark_columns(columns: int, repeat: int, rows: int = 100_000) -> None:
 
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    made = [expr(f"concat('v', cast(rand({n}) * {2 + n % 50} as int))").alias(f"c{n}") for n in range(columns)]
+    made = ", ".join(f"'v' || CAST(floor(random() * {2 + n % 50}) AS INTEGER) AS c{n}" for n in range(columns))
     with tempfile.TemporaryDirectory() as scratch:
-        session.range(rows).select(*made, expr("rand(-1) < 0.3").alias("y")).write.parquet(f"{scratch}/rows")
-        table = session.read.parquet(f"{scratch}/rows")
+        query = f"SELECT {made}, random() < 0.3 AS y FROM range({rows})"
+        duckdb.sql(f"COPY ({query}) TO '{scratch}/rows.parquet' (FORMAT parquet)")
+        table = session.read.parquet(f"{scratch}/rows.parquet").repartition(2).cache()
+        table.count()
         NaiveBayes().count(table.select("c0", "y"), "y")  # starts the workers
         times: list[list[float]] = [[], []]
         for _ in range(repeat):
