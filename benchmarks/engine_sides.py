@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,9 +36,10 @@ def peak() -> float:
     """Gigabytes that this process took at most, and those that it started and that still run."""
     import psutil
 
-    started = [Path(f"/proc/{child.pid}/status").read_text() for child in psutil.Process().children(recursive=True)]
-    theirs = [int(found[1]) for status in started if (found := re.search(r"VmHWM:\s*(\d+)", status))]
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + sum(theirs)) / 1e6
+    own = psutil.Process()
+    running = [Path(f"/proc/{process.pid}/status").read_text() for process in (own, *own.children(recursive=True))]
+    found = [re.search(r"VmHWM:\s*(\d+)", status) for status in running]
+    return sum(int(most[1]) for most in found if most) / 1e6
 
 
 def generate(path: Path, rows: int) -> None:
