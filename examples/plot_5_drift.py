@@ -74,17 +74,34 @@ above.set_xlim(-0.5, len(seen) - 0.5)
 plt.show()
 
 # %%
-# What moved is told by the counts as well. How far is the distribution of each column, in a month, from that of all
-# months before it? Half the sum of absolute differences is 0 for equal distributions and 1 for distributions without a
-# common value; values that are new count fully.
+# ``decay`` is a window without an edge: every batch lets what came before count a little less.
 
+fading = NaiveBayes()
+for rows, labels in months[:11]:
+    fading.partial_fit(rows, labels, decay=0.7)
+rows, labels = months[11]
+print("December, all months fading:", round(log_loss(labels, fading.predict_proba(rows)), 3))
 
-def distance(column, m):
-    """How far the values of a month are from those of the months before."""
-    new = months[m][0][column].value_counts(normalize=True)
-    old = pd.concat([rows[column] for rows, _ in months[:m]]).value_counts(normalize=True)
-    return new.sub(old, fill_value=0).abs().sum() / 2
+# %%
+# What moved? ``drift`` compares every column of new rows with those that were counted: the share of values never seen,
+# and the distance of the distributions beside what chance alone would show at these sizes.
 
+before = model_of(counts[:11])
+print(before.drift(rows))
 
-columns = ["carrier", "origin", "dest", "flight"]
-print(pd.DataFrame({m + 1: {name: distance(name, m) for name in columns} for m in (1, 5, 11)}).round(2).to_string())
+# %%
+# The share of late flights is what changed most, and it can be found without labels: ``estimate_prior`` looks for the
+# shares under which December's rows are most likely, and ``with_prior`` exchanges them, exactly.
+
+shares = before.estimate_prior(rows)
+print(
+    dict(zip(before.classes_, shares.round(3), strict=True)), "where", round((labels == "late").mean(), 3), "are late"
+)
+adapted = before.with_prior(shares)
+print("December:", *(round(log_loss(labels, model.predict_proba(rows)), 3) for model in (before, adapted)))
+
+# %%
+# A customer asks to be forgotten: ``forget`` takes rows back, and the model is that of the others.
+
+without = NaiveBayes().fit_counts(sum(counts[1:], start=counts[0])).forget(*months[11])
+print("the same:", np.allclose(without.predict_proba(rows), before.predict_proba(rows)))
