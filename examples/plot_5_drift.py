@@ -94,9 +94,7 @@ print(before.drift(rows))
 # shares under which December's rows are most likely, and ``with_prior`` exchanges them, exactly.
 
 shares = before.estimate_prior(rows)
-print(
-    dict(zip(before.classes_, shares.round(3), strict=True)), "where", round((labels == "late").mean(), 3), "are late"
-)
+print(f"late: {shares[0]:.1%} by the estimate, {(labels == 'late').mean():.1%} in truth")
 adapted = before.with_prior(shares)
 print("December:", *(round(log_loss(labels, model.predict_proba(rows)), 3) for model in (before, adapted)))
 
