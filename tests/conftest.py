@@ -4,6 +4,8 @@ import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn then runs its array checks too
 os.environ.pop("COLUMNS", None)  # readline sets it for workers: what they print would be another width
+# One Java process serves all tests on Spark, and queries that carry a model need more than the gigabyte it starts with.
+os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 2g pyspark-shell")
 
 import shutil
 
