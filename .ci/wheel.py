@@ -21,7 +21,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ("hebnb/py.typed", "hebnb/data/flights.csv.gz", "hebnb/report/page.html", "hebnb/__init__.py")
+NEEDED = ("hebnb/py.typed", "hebnb/data/flights.csv.gz", "hebnb/page/page.html", "hebnb/__init__.py")
 IN_SDIST = ("pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "tests/conftest.py", "docs/conf.py", ".ci/run")
 
 
