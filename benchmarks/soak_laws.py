@@ -358,9 +358,9 @@ def _by_commands(learned: Learned, model: Path, new: pa.Table, ending: str) -> A
 
 
 def _inert(text: str) -> str:
-    """Text in CSV, where what would be a formula has an apostrophe before it."""
-    is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
-    return f"'{text}" if text[:1] and text[0] in "=+-@\t\r\n" and not is_number else text
+    """Text in CSV: what would be a formula has an apostrophe before it; numbers and dashes for gaps are none."""
+    is_harmless = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?| *--? *", text)
+    return f"'{text}" if text[:1] and text[0] in "=+-@\t\r\n" and not is_harmless else text
 
 
 def _rows_of(path: Path) -> list[list[Any]]:
