@@ -158,7 +158,8 @@ class EvidenceClassifier(CategoricalClassifier):
         keeps them categories.
     loo_log_loss_ : float
         An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
-        from the other nine.
+        from the other nine. Which columns are crossed was chosen from all rows, so of a few hundred rows with many
+        columns it can be far too low; cross-validation tells then.
     classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_
         As for ``NaiveBayes``.
     bin_edges_, dropped_, counts_
