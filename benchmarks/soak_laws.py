@@ -24,7 +24,7 @@ import skops.io
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from typer.testing import CliRunner
 
-from hebnb import AODE, KDB, EvidenceClassifier, HebnbError, NaiveBayes, load, save
+from hebnb import AODE, KDB, Counts, EvidenceClassifier, HebnbError, NaiveBayes, load, save
 from hebnb.cli.app import app
 from hebnb.export import onnx_inputs, to_onnx, to_sql
 from hebnb.methods import METHODS
@@ -200,6 +200,66 @@ def _batches(learned: Learned) -> None:
         batches.partial_fit(learned.case.X.take(part), labels, sample_weight=own)
     if [*batches.bin_edges_] == [*model.bin_edges_]:
         same(batches.predict_proba(learned.case.new), learned.proba, 1e-6 if model.weighting == "loo" else TOLERANCE)
+
+
+def _halves(learned: Learned) -> list[tuple[pa.Table, list[Any], Any]]:
+    """The rows in two parts, each with its labels and weights."""
+    weight, rows = learned.weight, len(learned.case.y)
+    parts = np.split(np.arange(rows), [rows // 2])
+    return [
+        (learned.case.X.take(part), learned.case.y.take(pa.array(part)).to_pylist(), None if weight is None else weight[part])
+        for part in parts
+    ]
+
+
+@check("rows that are taken back leave nothing")
+def _forgotten(learned: Learned) -> None:
+    """Leave-one-out weights are found by iteration, from another start."""
+    first, second = _halves(learned)
+    if not first[1]:
+        return
+    model = learned.case.make()
+    before = model.partial_fit(*first[:2], sample_weight=first[2]).predict_proba(learned.case.new)
+    model.partial_fit(*second[:2], sample_weight=second[2]).forget(*second)
+    iterated = getattr(model, "weighting", None) == "loo"
+    same(model.predict_proba(learned.case.new), before, 1e-5 if iterated else TOLERANCE)
+
+
+@check("rows that fade count less")
+def _faded(learned: Learned) -> None:
+    """As much as if they had been given so; bins, parents of KDB and the choices of evidence are of the first batch."""
+    first, second = _halves(learned)
+    if not first[1] or isinstance(learned.model, (KDB, EvidenceClassifier)) or learned.model.weighting == "loo":
+        return
+    edges = dict(learned.model.bin_edges_)
+    model = learned.case.make(bin_edges=edges).partial_fit(*first[:2], sample_weight=first[2])
+    model.partial_fit(*second[:2], sample_weight=second[2], decay=0.5)
+    counted = np.ones(len(learned.case.y)) if learned.weight is None else learned.weight.copy()
+    counted[: len(first[1])] *= 0.5
+    whole = learned.case.make(bin_edges=edges).fit(learned.case.X, learned.case.y.to_pylist(), counted)
+    if [*model.bin_edges_] == [*whole.bin_edges_]:
+        same(model.predict_proba(learned.case.new), whole.predict_proba(learned.case.new))
+
+
+@check("counts are an Arrow table")
+def _counts(learned: Learned) -> None:
+    """Leave-one-out weights are learned from rows, which counts do not have."""
+    counts = learned.model.counts_
+    more = {"weighting": None} if getattr(learned.model, "weighting", None) == "loo" else {}
+    there = learned.case.make(**more).fit_counts(counts)
+    back = learned.case.make(**more).fit_counts(Counts.from_arrow(counts.to_arrow()))
+    assert_array_equal(back.predict_proba(learned.case.new), there.predict_proba(learned.case.new))
+
+
+@check("rows have not drifted from themselves")
+def _drift(learned: Learned) -> None:
+    itself, new = (learned.model.drift(table) for table in (learned.case.X, learned.case.new))
+    if learned.case.weight is None:
+        same(itself.columns["distance"][:-1], 0.0)  # the last is of predicted classes
+        assert not itself.drifted
+    distance = np.array(new.columns["distance"], dtype=float)
+    assert ((distance >= 0) & (distance <= 1 + TOLERANCE)).all()
+    assert str(new)
 
 
 def _pandas(table: pa.Table) -> Any:

@@ -139,6 +139,12 @@ def test_rows_leave_a_sample(rows, data):
     assert_array_equal(left.seen, np.bincount(left.labels, minlength=whole.classes.size))
 
 
+def test_rows_that_count_as_much_leave_first():
+    whole = sampled([("red", "a")] * 3 + [("blue", "b")], weights=np.array([2.0, 1.0, 0.5, 2.0]))
+    own = EncodedRows(whole.vocabulary, whole.classes, [whole.codes[0][1:3]], whole.labels[1:3], whole.weights[1:3])
+    assert_allclose(whole.without(own).weights, [2.0, 2.0])
+
+
 def test_part_of_a_row_leaves_a_sample():
     whole = sampled([("red", "a"), ("red", "a"), ("blue", "b")], weights=np.array([0.3, 1.0, 2.0]))
     own = EncodedRows(whole.vocabulary, whole.classes, [whole.codes[0][:1]], whole.labels[:1], np.array([0.5]))

@@ -111,24 +111,22 @@ class Sample:
     def without(self, rows: EncodedRows) -> Sample:
         """The sample without these rows, which have its vocabulary, as far as they are in it.
 
-        Rows with the same codes and class are the same. Where the sample is of some rows only, one that is alike goes
-        for a row that may not have been drawn.
+        Rows with the same codes and class are the same, and of these the ones that count as much go first. Where the
+        sample is of some rows only, one that is alike goes for a row that may not have been drawn.
         """
         lines = [
             np.concatenate(pair) for pair in zip((*self.codes, self.labels), (*rows.codes, rows.labels), strict=True)
         ]
-        _, group = np.unique(np.stack(lines, axis=1), axis=0, return_inverse=True)
-        group = group.reshape(-1)
-        due = np.bincount(group[len(self) :], rows.weights, group.max() + 1).astype(float)
-        # Of rows that are alike, the first are taken until all that is due is.
-        order = np.argsort(group[: len(self)], kind="stable")
-        own, weight = group[: len(self)][order], self.weights[order]
-        before = np.cumsum(weight) - weight
-        first = np.flatnonzero(np.diff(own, prepend=-1))
-        before -= np.repeat(before[first], np.diff(first, append=len(own)))
-        left = np.empty(len(self))
-        left[order] = weight - np.clip(due[own] - before, 0, weight)
-        left[left <= _ROUNDING * self.weights] = 0
+        asked = np.ones(len(rows)) if rows.weights is None else rows.weights
+        _, counts_as = np.unique(np.concatenate([self.weights, asked]), return_inverse=True)
+        left = self.weights
+        for alike in ([*lines, counts_as], lines):
+            _, group = np.unique(np.stack(alike, axis=1), axis=0, return_inverse=True)
+            own, of_asked = np.split(group.reshape(-1), [len(self)])
+            size = int(group.max()) + 1
+            taken = np.bincount(own, self.weights - left, size)
+            left = _left(left, own, np.bincount(of_asked, asked, size) - taken)
+        left = np.where(left <= _ROUNDING * self.weights, 0.0, left)
         seen = np.maximum(self.seen - np.bincount(rows.labels, minlength=self.classes.size), 0)
         return replace(self, weights=left, seen=seen)._rows(np.flatnonzero(left))
 
@@ -178,3 +176,15 @@ class Sample:
             keys=self.keys[kept],
             fade=self.fade[kept],
         )
+
+
+def _left(weights: FloatArray, group: IntArray, due: FloatArray) -> FloatArray:
+    """What is left of rows' weights when so much of every group is taken, from the first of its rows on."""
+    order = np.argsort(group, kind="stable")
+    own, weight = group[order], weights[order]
+    before = np.cumsum(weight) - weight
+    first = np.flatnonzero(np.diff(own, prepend=-1))
+    before -= np.repeat(before[first], np.diff(first, append=len(own)))
+    left = np.empty(len(weights))
+    left[order] = weight - np.clip(due[own] - before, 0, weight)
+    return left
