@@ -20,8 +20,12 @@ def units_of(left):
 
 
 def rows_likelihood(k, left, labels, weights, prior):
-    """Of rows in cells, each given the others there; a cell without others tells nothing of k. One for every k."""
-    k, total = np.atleast_1d(k), 0.0
+    """Of rows in cells, each given the others there; a cell without others tells nothing of k. One for every k.
+
+    One more row stands in a cell with one other row, of another class.
+    """
+    k = np.atleast_1d(k)
+    total = np.log(k / (1 + k))
     for u, (c, weight) in enumerate(zip(labels, weights, strict=True)):
         if left[:, u].sum() > 0:
             total += weight * np.log((left[c, u] + k * prior[c, u]) / (left[:, u].sum() + k))
@@ -79,6 +83,16 @@ def test_one_peak_is_found_to_many_digits():
     )
     assert found == pytest.approx(np.exp(best.x), rel=1e-6)
     assert 3 < found < 12
+
+
+@pytest.mark.parametrize("rows", [5, 50, 500])
+def test_a_cell_of_one_class_keeps_a_prior(rows):
+    """One cell cannot show that others will be of one class too: a row that differs is not ruled out."""
+    left, prior = np.array([[rows - 1.0], [0.0]]), np.array([[0.9], [0.1]])
+    (found,) = of_rows(units_of(left), np.array([0]), np.array([float(rows)]), prior, errors=0.0)
+    assert 1 < found < 10  # near where 1/(1 + k) is 0.1 k
+    many = np.repeat(left, 200, axis=1), np.zeros(200, dtype=int), np.full(200, float(rows)), np.repeat(prior, 200, 1)
+    assert of_rows(units_of(many[0]), *many[1:], errors=0.0)[0] < found / 5  # two hundred can
 
 
 def test_rows_alone_in_their_cells_say_nothing():

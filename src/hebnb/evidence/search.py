@@ -223,8 +223,9 @@ def _most_telling(gains: FloatArray) -> list[int]:
 
 
 def _candidates(rows: SampledRows, stage: Stage, gains: FloatArray, order: int) -> list[Candidate]:
-    """The crosses of an order that are worth a look."""
-    telling = sorted(_most_telling(gains)[:_COLUMNS])
+    """The crosses of an order that are worth a look; with a column of one value, a cross would be of the others."""
+    varied = [f for f in _most_telling(gains) if np.ptp(rows.codes[f])]
+    telling = sorted(varied[:_COLUMNS])
     columns = list(combinations(telling, order)) if order == 2 else _extended(stage, telling, order)
     return _crosses(rows, stage, columns)
 

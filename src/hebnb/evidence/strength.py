@@ -3,7 +3,9 @@
 Where the prior of a cell does not contain the cell, as for categories that are shrunk towards others as frequent, the
 strength maximises the likelihood of the counts (Type II), every category being a document. Where it does, as for a node
 of a tree, whose rows are also rows of the node above, that would count them twice; there the strength maximises the
-likelihood of the rows, each as the others see it.
+likelihood of the rows, each as the others see it, and of one row more, whose class differs from that of the only other
+row of its cell. Without that one a few cells that happen to be of one class would do without a prior, and a first row
+that differs would be next to impossible.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def of_rows(
         np.zeros(len(at), dtype=np.intp) if table is None else table[at],
         n_tables,
     )
-    found = np.exp(_most_likely(cells))
+    found = np.exp(_most_likely(cells.contradicted()))
     found[np.bincount(cells.table, minlength=n_tables) == 0] = SILENT
     if errors:
         gain = np.log(posterior_mean(cells.n, cells.total, cells.q, found[cells.table]) / cells.q)
@@ -110,6 +112,13 @@ class _Cells:
     def summed(self, numbers: FloatArray) -> FloatArray:
         """The sum over the rows of every table."""
         return np.bincount(self.table, self.weight * numbers, self.n_tables).astype(float)
+
+    def contradicted(self) -> _Cells:
+        """With one row more in every table, alone of its class beside one other row; its prior does not matter."""
+        none, one = np.zeros(self.n_tables), np.ones(self.n_tables)
+        arrays = (self.n, none), (self.total, one), (self.q, one), (self.weight, one)
+        n, total, q, weight = (np.concatenate(pair) for pair in arrays)
+        return _Cells(n, total, q, weight, np.concatenate([self.table, np.arange(self.n_tables)]), self.n_tables)
 
     def of(self, tables: BoolArray) -> _Cells:
         """Those of some tables."""
