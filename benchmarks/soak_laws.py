@@ -206,10 +206,9 @@ def _halves(learned: Learned) -> list[tuple[pa.Table, list[Any], Any]]:
     """The rows in two parts, each with its labels and weights."""
     weight, rows = learned.weight, len(learned.case.y)
     parts = np.split(np.arange(rows), [rows // 2])
-    return [
-        (learned.case.X.take(part), learned.case.y.take(pa.array(part)).to_pylist(), None if weight is None else weight[part])
-        for part in parts
-    ]
+    labels = [learned.case.y.take(pa.array(part)).to_pylist() for part in parts]
+    weights = [None if weight is None else weight[part] for part in parts]
+    return [(learned.case.X.take(part), *own) for part, *own in zip(parts, labels, weights, strict=True)]
 
 
 @check("rows that are taken back leave nothing")

@@ -125,7 +125,7 @@ class Sample:
             own, of_asked = np.split(group.reshape(-1), [len(self)])
             size = int(group.max()) + 1
             taken = np.bincount(own, self.weights - left, size)
-            left = _left(left, own, np.bincount(of_asked, asked, size) - taken)
+            left = _left(left, own, np.bincount(of_asked, asked, size).astype(float) - taken)
         left = np.where(left <= _ROUNDING * self.weights, 0.0, left)
         seen = np.maximum(self.seen - np.bincount(rows.labels, minlength=self.classes.size), 0)
         return replace(self, weights=left, seen=seen)._rows(np.flatnonzero(left))

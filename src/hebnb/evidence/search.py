@@ -32,7 +32,7 @@ _BEST = 64
 # Columns with a weight of their own, those that tell most by themselves; the others have one together.
 _FREE = 256
 # Crosses are chosen by what they add to all that is known where there are so many rows for each that is looked at.
-_ROWS_A_CANDIDATE = 5
+_ROWS_A_CANDIDATE = 3
 # Digits of a gain that decide between crosses.
 _DIGITS = 9
 # By how many standard errors a level of a column's tree has to pay.
