@@ -143,7 +143,7 @@ def _write(run: Run, output: Path, trials: int, console: Any) -> Path:
     from hebnb.study.tables import all_tables
 
     names = [dataset.name for dataset, _ in run.datasets]
-    wanted = ["dataset", "method", "bins", "fold", "peak MB"]
+    wanted = ["dataset", "method", "bins", "fold", "peak MB", "ECE by chance"]
     everything = pd.DataFrame(run.store.results(str(run.settings)))
     results = everything.reindex(columns=list(dict.fromkeys([*everything.columns, *wanted])))
     results = results[results["dataset"].isin(names) & results["method"].isin(run.methods)]

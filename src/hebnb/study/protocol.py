@@ -15,7 +15,12 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from hebnb.columns.kinds.bins import quantile_edges
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.metrics import brier_score_macro, expected_calibration_error, reliability_curve
+from hebnb.metrics import (
+    brier_score_macro,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    reliability_curve,
+)
 from hebnb.study.methods import METHODS
 from hebnb.study.registry import Dataset
 from hebnb.study.sources import Raw
@@ -170,6 +175,7 @@ def scores(labels: IntArray, proba: FloatArray) -> dict[str, Any]:
         "Brier": brier_score_macro(labels, proba, classes=classes),
         "AUC": _macro_auc(labels, proba),
         "ECE": expected_calibration_error(labels, proba, classes=classes),
+        "ECE by chance": calibration_error_by_chance(proba),
         "reliability": {part: curve[part].tolist() for part in ("lower", "confidence", "accuracy", "count")},
     }
 
