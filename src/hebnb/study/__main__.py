@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these datasets")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument("--quick", action="store_true", help="fewer rows, folds and methods: under two minutes")
+    parser.add_argument("--future-work", action="store_true", help="the paper's list of future work: tables only")
     parser.add_argument("--force", action="store_true", help="redo what was done before")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="where OpenML's files are kept")
@@ -81,6 +82,10 @@ def _study(options: argparse.Namespace) -> int:
         return 0
     run = _plan(options)
     console = Console(stderr=True)
+    if options.future_work:
+        from hebnb.study import future
+
+        return future.study(run, options.output, console)
     console.print(f"{len(run.datasets)} datasets, {len(run.methods)} methods, {run.settings}.", highlight=False)
     run(console)
     page = _write(run, options.output, trials=10 if options.quick else 50, console=console)

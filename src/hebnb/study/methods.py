@@ -50,4 +50,4 @@ AGAINST_TAN = (("HEB-TAN", "TAN"),)
 AGAINST_KDB = (("HEB-KDB", "KDB"),)
 AGAINST_HNB = (("HEB-HNB", "HNB"),)
 # What --quick leaves out.
-SLOW = ("HEB-AODE (Minka)", "AODE+loo", "TAN+loo", "KDB+loo")
+SLOW = ("HEB-AODE (Minka)", "AODE+loo", "TAN+loo", "KDB+loo", "HNB", "HEB-HNB")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hebnb.study import published
-from hebnb.study.methods import AGAINST_AODE, AGAINST_KDB, AGAINST_TAN, BEYOND, FACTORIAL, SMOOTHERS, SWEEP
+from hebnb.study.methods import AGAINST_AODE, AGAINST_HNB, AGAINST_KDB, AGAINST_TAN, BEYOND, FACTORIAL, SMOOTHERS, SWEEP
 from hebnb.study.published import METRICS, Numbers
 from hebnb.study.registry import HIGH_CARDINALITY, REPRESENTATIVE
 from hebnb.study.runner import BINS, OTHER_BINS
@@ -107,6 +107,7 @@ def all_tables(results: Any, l1: dict[float, float], diagnosed: dict[str, float]
         wilcoxon_table(results, "wilcoxon-exact", AGAINST_AODE),
         wilcoxon_table(results, "wilcoxon-tan", AGAINST_TAN),
         wilcoxon_table(results, "wilcoxon-kdb", AGAINST_KDB),
+        wilcoxon_table(results, "wilcoxon-hnb", AGAINST_HNB),
         high_cardinality(results),
         calibration(results),
         *factorial(results),
