@@ -116,7 +116,7 @@ def _plan(options: argparse.Namespace) -> Run:
         raise ParameterError(f"--jobs {options.jobs} must be at least 1.")
     if options.data is not None and not options.data.is_dir():
         raise InputError(f"{options.data} is not a folder.", "--data names a folder of CSV files.")
-    settings = Settings(1_000, 3) if options.quick else Settings()
+    settings = Settings(1_000, 3) if options.quick else Settings(folds=5) if options.future_work else Settings()
     if options.quick and not options.methods:
         run_methods = [name for name in run_methods if name not in SLOW]
     options.output.mkdir(parents=True, exist_ok=True)

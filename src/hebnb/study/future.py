@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from hebnb.study.tables import Table
 
 MEASURES = ("log-loss", "Brier", "ECE", "accuracy")
 PAIRS = (*AGAINST_TAN, *AGAINST_KDB, *AGAINST_HNB)
-FOLDS = 5
 FLAT, TREE, ALONE = "flat", "tree", ", alone"
 CUT, NUMBERS = "10 bins", "trees of bins"
 
@@ -145,7 +144,7 @@ def of_numbers(dataset: Dataset, raw: Raw, settings: Settings) -> Iterator[Side]
 
 def study(run: Run, output: Path, console: Console) -> int:
     """Run what is missing and write the tables; the exit code."""
-    settings = replace(run.settings, folds=min(run.settings.folds, FOLDS))
+    settings = run.settings
     of_paper = [(dataset, source) for dataset, source in run.datasets if dataset.name != FLIGHTS.name]
     methods = list(dict.fromkeys(method for pair in PAIRS for method in pair))
     Run(of_paper, methods, settings, run.store, run.jobs)(console)
@@ -154,7 +153,7 @@ def study(run: Run, output: Path, console: Console) -> int:
     tables = all_tables(run.store.results(str(settings)))
     for table in tables:
         table.write(output / "tables")
-        console.print(f"\n{table.title}\n{table.markdown()}", highlight=False)
+        console.print(f"\n{table.title}\n{table.markdown()}", highlight=False, soft_wrap=True)
     failures = run.store.failures(str(settings))
     for name, method, _, fold, error in failures:
         console.print(f"failed: {name}, {method}, fold {fold}: {error.strip().rpartition(chr(10))[2]}", highlight=False)
@@ -217,6 +216,7 @@ def paired_table(results: Any, name: str, title: str, pairs: Sequence[tuple[str,
             row = f"{ours} against {theirs}, {measure}"
             numbers |= {(row, "wins"): outcome.wins, (row, "losses"): outcome.losses, (row, "p"): outcome.p}
             numbers |= {(row, "mean"): table[ours].mean(), (row, "other's mean"): table[theirs].mean()}
+            numbers[row, "median change, %"] = 100 * float(np.median(first / second - 1))
             if measure == "ECE":
                 numbers[row, "by chance"] = means(results, "ECE by chance", [ours])[ours].mean()
     return Table(name, title, numbers, {}, digits=3)
