@@ -71,7 +71,7 @@ class Table:
         lines = ["row,column,ours,paper"]
         for (row, column), number in self.ours.items():
             theirs = self.paper.get((row, column))
-            lines.append(f'"{row}","{column}",{number!r},{"" if theirs is None else theirs}')
+            lines.append(f'"{row}","{column}",{float(number)!r},{"" if theirs is None else theirs}')
         return "\n".join(lines) + "\n"
 
     def write(self, folder: Path) -> None:
