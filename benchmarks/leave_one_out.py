@@ -25,7 +25,7 @@ from hebnb import AODE, NaiveBayes
 from hebnb.columns.table import read
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.sample import Sample
-from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.metrics import brier_score_macro, calibration_error_by_chance, expected_calibration_error
 from hebnb.scores.combination import Combination
 from hebnb.weighting.leave_one_out import left_out_likelihood, parts_of, prior_of
 from hebnb.weighting.log_linear import climb, learn
@@ -66,6 +66,7 @@ def measures(y: np.ndarray, proba: np.ndarray, classes: np.ndarray) -> dict[str,
         "log-loss": log_loss(y, proba, labels=classes),
         "Brier": brier_score_macro(y, proba, classes=classes),
         "ECE": expected_calibration_error(y, proba, classes=classes),
+        "by chance": calibration_error_by_chance(proba),
     }
 
 
@@ -238,17 +239,25 @@ def show_precisions(results: pd.DataFrame) -> Results:
 
 
 def show_others(results: pd.DataFrame) -> Results:
-    means = results.groupby(["dataset", "method"])[["log-loss", "ECE", "fit s", "predict s"]].mean()
+    means = results.groupby(["dataset", "method"])[["log-loss", "ECE", "by chance", "fit s", "predict s"]].mean()
     print("\nAgainst what people would use instead, at defaults")
-    print(f"{'':<18}{'':<22}{'log-loss':>10}{'ECE':>10}{'fit, s':>10}{'predict, s':>12}")
+    print(f"{'':<18}{'':<22}{'log-loss':>10}{'ECE':>10}{'by chance':>11}{'fit, s':>10}{'predict, s':>12}")
     lines: list[list[Value]] = []
     for name in COMPARED:
         for method in COMPETITORS:
             if (name, method) in means.index:
-                loss, ece, fit, predict = means.loc[(name, method)]
-                print(f"{name:<18}{method:<22}{loss:>10.4f}{ece:>10.4f}{fit:>10.2f}{predict:>12.3f}")
-                lines.append([name, method.replace("+loo", " + loo"), *map(float, (loss, ece, fit, predict))])
-    heads = [("", ""), ("", ""), ("log-loss", ".4f"), ("ECE", ".3f"), ("fit, s", ".3g"), ("predict, s", ".3f")]
+                loss, ece, chance, fit, predict = means.loc[(name, method)]
+                print(f"{name:<18}{method:<22}{loss:>10.4f}{ece:>10.4f}{chance:>11.4f}{fit:>10.2f}{predict:>12.3f}")
+                lines.append([name, method.replace("+loo", " + loo"), *map(float, (loss, ece, chance, fit, predict))])
+    heads = [
+        ("", ""),
+        ("", ""),
+        ("log-loss", ".4f"),
+        ("ECE", ".3f"),
+        ("by chance", ".3f"),
+        ("fit, s", ".3g"),
+        ("predict, s", ".3f"),
+    ]
     return Results({"others": Table(heads, lines, grouped=True)})
 
 

@@ -49,7 +49,9 @@ def results_of(study: Path) -> Results:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", type=Path, help="what python -m hebnb.study wrote")
-    print(record("study", results_of(parser.parse_args().study)))
+    parser.add_argument("--name", default="study", help="of the file of results; default: study")
+    options = parser.parse_args()
+    print(record(options.name, results_of(options.study)))
 
 
 if __name__ == "__main__":

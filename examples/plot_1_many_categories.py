@@ -22,7 +22,7 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from hebnb import EvidenceClassifier, NaiveBayes, plots
 from hebnb.datasets import load_flights
-from hebnb.metrics import expected_calibration_error, reliability_curve
+from hebnb.metrics import calibration_error_by_chance, expected_calibration_error, reliability_curve
 
 X, y = load_flights(backend="pandas")
 print(X.nunique().sort_values(ascending=False).head())
@@ -59,8 +59,9 @@ models = {
 lines, curves = [], {}
 for name, model in models.items():
     proba = model.fit(X_train, y_train).predict_proba(X_test)
-    error = expected_calibration_error(y_test, proba)
-    lines.append({"": name, "log-loss": log_loss(y_test, proba), "calibration error": error})
+    error, by_chance = expected_calibration_error(y_test, proba), calibration_error_by_chance(proba)
+    loss = log_loss(y_test, proba)
+    lines.append({"": name, "log-loss": loss, "calibration error": error, "by chance": by_chance})
     curves[name] = reliability_curve(y_test, proba, label="late")
 print(pd.DataFrame(lines).round(3).to_string(index=False))
 

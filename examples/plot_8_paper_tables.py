@@ -80,7 +80,7 @@ calibration = means(name, ["Laplace", "HEB-M", "HEB-M+GR"])
 for method, own in calibration.items():
     paper = published.ECE.get((method, name))
     beside = f", in the paper {paper[0]:.3f} ± {paper[1]:.3f}" if paper else ""
-    print(f"{name}, {method}: calibration error {own['ECE']:.3f}{beside}")
+    print(f"{name}, {method}: calibration error {own['ECE']:.3f}, {own['ECE by chance']:.3f} by chance{beside}")
 
 # %%
 # AODE without and with learned smoothing, the third:

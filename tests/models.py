@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -40,6 +40,8 @@ MODELS = [
     KDB(),
     KDB(3, "heb-u"),
     KDB(weighting="loo"),
+    HNB(),
+    HNB("laplace", weighting="loo", missing="ignore"),
     EvidenceClassifier(),
     EvidenceClassifier(missing="ignore", max_crosses=4, max_order=2),
     EvidenceClassifier(max_crosses=0, max_categories=4),

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from hebnb.parts import ColumnParts
     from hebnb.persistence import load, save
     from hebnb.smoothing.smoothers import HEB, Additive, MEstimate, Smoother
-    from hebnb.structures import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
+    from hebnb.structures import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes
 
 __all__ = [
     "AODE",
     "HEB",
+    "HNB",
     "KDB",
     "TAN",
     "Additive",
@@ -58,7 +59,7 @@ _HOMES = {
     "hebnb.parts": ("ColumnParts",),
     "hebnb.persistence": ("load", "save"),
     "hebnb.smoothing.smoothers": ("HEB", "Additive", "MEstimate", "Smoother"),
-    "hebnb.structures": ("AODE", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"),
+    "hebnb.structures": ("AODE", "HNB", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"),
 }
 _MODULES = ("datasets", "errors", "export", "metrics", "plots", "theory")
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

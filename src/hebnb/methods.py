@@ -97,6 +97,7 @@ OF_COUNTS = {
         *(METHODS[name] for name in ("Laplace", "HEB-M", "HEB-M+GR", "HEB-AODE")),
         Method("TAN", "TAN", {}, "one parent a column, smoothing learned"),
         Method("KDB", "KDB", {}, "two parents a column, smoothing learned"),
+        Method("HNB", "HNB", {}, "a mean of all parents a column, smoothing learned"),
         METHODS["Evidence"],
     )
 }

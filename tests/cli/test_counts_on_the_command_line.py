@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
 from commands import run
-from hebnb import AODE, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, load, save
+from hebnb import AODE, HNB, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, load, save
 from hebnb.cli.app import app
 from hebnb.tabular.table import TableFile
 
@@ -22,6 +22,7 @@ MAKES = {
     "HEB-M+GR": partial(NaiveBayes, weighting="sqrt-mi"),
     "HEB-AODE": AODE,
     "TAN": TAN,
+    "HNB": HNB,
     "KDB": KDB,
     "Evidence": EvidenceClassifier,
 }

@@ -34,7 +34,7 @@ def run(command, folder):
 def words(text):
     """The words of a transcript, numbers as numbers; without times and sizes, which machines differ in."""
     text = re.sub(r"\([\d.]+ [kM]B\)", "(size)", text)
-    text = re.sub(r"^(. [\w +-]+(?: +\d\.\d{4}){5}) +[\d.]+$", r"\1", text, flags=re.MULTILINE)  # seconds
+    text = re.sub(r"^(. [\w +-]+(?: +\d\.\d{4}){6}) +[\d.]+$", r"\1", text, flags=re.MULTILINE)  # seconds
     return [_number(word) for word in re.findall(r"[+-]?\d[\d,]*\.?\d*|[^\s\d]+", text)]
 
 

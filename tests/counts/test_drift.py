@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from conftest import examples
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes
 from hebnb.counts import drift as module
 from hebnb.counts.drift import drift, noise_level
 from hebnb.estimators.rows import new_rows
 
-MAKES = [NaiveBayes, AODE, TAN, KDB, EvidenceClassifier, lambda: NaiveBayes(missing="ignore")]
+MAKES = [NaiveBayes, AODE, TAN, KDB, HNB, EvidenceClassifier, lambda: NaiveBayes(missing="ignore")]
 
 
 def table(rng, rows=400):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commands import run, write_csv
 from conftest import examples
-from hebnb import AODE, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, save
+from hebnb import AODE, HNB, KDB, TAN, ColumnParts, EvidenceClassifier, NaiveBayes, save
 from hebnb.counts.unseen import PARTS_OF_DATES, Unseen, expected_unseen
 from hebnb.errors import UnseenWarning
 from hebnb.estimators.rows import encoded_and_unseen
@@ -19,7 +19,7 @@ from hebnb.parts.dates import DATE_PARTS
 from hebnb.tabular.files import open_table
 from hebnb.tabular.table import TableFile
 
-MODELS = [NaiveBayes(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB(), EvidenceClassifier()]
+MODELS = [NaiveBayes(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB(), HNB(), EvidenceClassifier()]
 
 
 def rows(n_rows=300, seed=0):

@@ -20,7 +20,7 @@ from test_engines import (
     with_agreement,
 )
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes
 from hebnb.engines.backends import backend_of
 
 pd = pytest.importorskip("pandas")
@@ -34,6 +34,7 @@ MODELS = {
     "AODE": partial(AODE, bin_edges=EDGES),
     "AODE, loo": partial(AODE, bin_edges=EDGES, weighting="loo"),
     "TAN": partial(TAN, bin_edges=EDGES),
+    "HNB": partial(HNB, bin_edges=EDGES),
     "KDB, loo": partial(KDB, bin_edges=EDGES, weighting="loo"),
     "evidence": EvidenceClassifier,
 }

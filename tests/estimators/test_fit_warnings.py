@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes, TableWarning
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes, TableWarning
 from hebnb.estimators.alerts import loss_alone
 
-CLASSIFIERS = [NaiveBayes, AODE, TAN, KDB, EvidenceClassifier]
+CLASSIFIERS = [NaiveBayes, AODE, TAN, KDB, HNB, EvidenceClassifier]
 ROWS = 400
 random = np.random.default_rng(0)
 COIN = random.permutation(np.repeat(["no", "yes"], ROWS // 2))

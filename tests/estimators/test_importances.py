@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes, load, save
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes, load, save
 from hebnb.explain.summary import feature_summaries
 
-MODELS = [NaiveBayes(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB(), EvidenceClassifier()]
+MODELS = [NaiveBayes(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB(), HNB(), EvidenceClassifier()]
 
 
 def rows(n_rows=600):

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hebnb import AODE, HEB, KDB, TAN, EvidenceClassifier, NaiveBayes
+from hebnb import AODE, HEB, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes
 
 ESTIMATORS = [
     NaiveBayes(),
@@ -20,6 +20,8 @@ ESTIMATORS = [
     TAN(smoothing="laplace", weighting="loo"),
     KDB(),
     KDB(weighting="loo"),
+    HNB(),
+    HNB(smoothing="laplace", weighting="loo"),
     EvidenceClassifier(),
     EvidenceClassifier(max_crosses=0, missing="ignore"),
 ]

@@ -25,7 +25,7 @@ from hebnb.evidence.single import class_rates
 from hebnb.explain.contributions import against_others, contributions
 from hebnb.explain.summary import feature_summaries, nomogram_points, telling_categories
 from hebnb.methods import METHODS
-from hebnb.metrics import reliability_curve
+from hebnb.metrics import expected_calibration_error, reliability_curve
 from hebnb.page import choices as choices_module
 from hebnb.page import explorer as explorer_module
 from hebnb.page.baselines import BASELINES
@@ -134,11 +134,17 @@ def test_labels_may_be_anything_that_sorts():
     assert compare(rows, y == "x", {}, folds=2).classes.tolist() == [False, True]
 
 
-def test_the_calibration_floor_is_what_chance_gives(comparison):
-    floor = comparison.floor_by_chance(draws=200)
-    assert 0 < floor < 0.2
-    again = comparison.floor_by_chance(random_state=1, draws=200)
-    assert_allclose(floor, again, rtol=0.15)
+def test_the_error_by_chance_is_what_drawn_labels_show(comparison):
+    """Beside every method's calibration error stands the mean error of labels drawn from its own probabilities."""
+    random = np.random.default_rng(0)
+    for result in comparison.results:
+        proba, classes = result.proba, np.arange(len(comparison.classes))
+        drawn = [
+            expected_calibration_error((random.random((len(proba), 1)) > proba.cumsum(axis=1)[:, :-1]).sum(axis=1),
+                                       proba, classes=classes)
+            for _ in range(400)
+        ]  # fmt: skip
+        assert abs(np.mean(drawn) - result.measures["ECE by chance"]) < 5 * np.std(drawn) / np.sqrt(400)
 
 
 def test_columns_that_tell_nothing(open_page):

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import hebnb
 from conftest import make_table
-from hebnb import AODE, KDB, TAN, ColumnParts, EvidenceClassifier, InputError, NaiveBayes, ParameterError
+from hebnb import AODE, HNB, KDB, TAN, ColumnParts, EvidenceClassifier, InputError, NaiveBayes, ParameterError
 from hebnb.foundation import documentation as documentation_module
 from models import HOSTILE
 from pages import crossed, probabilities
@@ -79,7 +79,7 @@ def test_rows_without_a_label_are_left_out(small):
     assert page.model.class_count_.sum() == len(X) - 20
 
 
-@pytest.mark.parametrize("kind", [EvidenceClassifier, NaiveBayes, AODE, TAN, KDB])
+@pytest.mark.parametrize("kind", [EvidenceClassifier, NaiveBayes, AODE, TAN, KDB, HNB])
 def test_a_fitted_model_has_a_page(kind, small, open_page):
     """Without rows it has no trust; the explorer says what the model says."""
     X, y = small
@@ -177,7 +177,9 @@ def test_a_notebook_shows_the_page_in_a_frame(small, browser, tmp_path):
 # Classifiers
 
 
-@pytest.mark.parametrize("model", [EvidenceClassifier(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB()], ids=repr)
+@pytest.mark.parametrize(
+    "model", [EvidenceClassifier(), NaiveBayes(weighting="loo"), AODE(), TAN(), KDB(), HNB()], ids=repr
+)
 def test_classifiers_show_what_they_learned(model, small):
     X, y = small
     assert "hebnb-learned" not in model._repr_html_()  # nothing yet

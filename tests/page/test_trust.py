@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 from hebnb import EvidenceClassifier, NaiveBayes
 from hebnb.metrics import reliability_curve
 from hebnb.page.comparison import compare, measures_of
-from hebnb.page.trust import interval, trust, with_band
+from hebnb.page.trust import interval, trust
 from models import table
 from pages import page_of
 
@@ -39,7 +39,7 @@ def test_a_perfect_model_stays_within_the_band(n_rows):
     outside, looked_at = 0, 0
     for _ in range(300):
         y = (random.random(n_rows) < proba).astype(int)
-        curve = with_band(reliability_curve(y, both, classes=[0, 1]))
+        curve = reliability_curve(y, both, classes=[0, 1])
         outside += int(((curve["accuracy"] < curve["low"]) | (curve["accuracy"] > curve["high"])).sum())
         looked_at += len(curve["count"])
     assert outside / looked_at < 0.06
@@ -50,7 +50,7 @@ def test_a_perfect_model_stays_within_the_band(n_rows):
 def test_a_model_that_is_too_sure_leaves_the_band():
     y = np.array([0, 1] * 200)
     proba = np.tile([0.9, 0.1], (400, 1))
-    curve = with_band(reliability_curve(y, proba))
+    curve = reliability_curve(y, proba)
     assert curve["accuracy"][0] < curve["low"][0]
 
 

@@ -13,7 +13,7 @@ import pytest
 import skops.io
 from numpy.testing import assert_array_equal
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes, load, save
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, InputError, NaiveBayes, load, save
 from hebnb.foundation.memory import honest_bytes
 from hebnb.persistence import document
 from hebnb.persistence.allowance import Allowance
@@ -173,6 +173,7 @@ HONEST = {
     "many pairs": (AODE(max_parent_categories=None), columns(400, 60, 10_000)),
     "empty squares": (AODE(max_parent_categories=None), columns(50_000, 2, 350)),
     "many parents": (TAN(), columns(150, 150, 150)),
+    "means of pairs": (HNB(), columns(150, 40, 60)),
     "families": (KDB(2), columns(60, 300, 40)),
     "capped pairs": (AODE(), columns(250, 200, 10_000)),
     "crosses": (EvidenceClassifier(), columns(1_000, 12, 6)),

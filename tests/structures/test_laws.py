@@ -12,16 +12,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 
 from conftest import FRESH
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes, load, save
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes, load, save
 from hebnb.columns.table import read
 from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import FamilyCells, FamilyCounts
+from hebnb.counts.pairs import Caps, PairCounts
 from hebnb.counts.single import Counts
 from hebnb.evidence.counts import EvidenceCounts
 from hebnb.evidence.making import tables as evidence_tables
 from hebnb.evidence.tables import EvidenceModel
 from hebnb.export import onnx_inputs, to_onnx, to_sql
-from hebnb.scores.build import family_tables, levels
+from hebnb.scores.build import family_tables, levels, mixture_tables
 from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import SMOOTHERS
 from hebnb.structures import CLASSIFIERS
@@ -29,7 +30,14 @@ from hebnb.weighting import WEIGHTINGS
 
 pd = pytest.importorskip("pandas")
 
-STRUCTURES = {"NaiveBayes": NaiveBayes, "AODE": AODE, "TAN": TAN, "KDB(1)": partial(KDB, 1), "KDB(2)": partial(KDB, 2)}
+STRUCTURES = {
+    "NaiveBayes": NaiveBayes,
+    "AODE": AODE,
+    "TAN": TAN,
+    "KDB(1)": partial(KDB, 1),
+    "KDB(2)": partial(KDB, 2),
+    "HNB": HNB,
+}
 # Every structure, smoother and weighting; every other model ignores gaps.
 MODELS = [
     (name, partial(make, smoothing=smoothing, weighting=weighting))
@@ -118,7 +126,7 @@ def exported(request):
 def test_the_list_is_complete():
     makes = [*STRUCTURES.values(), *(make for _, make in EVIDENCE)]
     assert {type(make()).__name__ for make in makes} == {*CLASSIFIERS}
-    assert len(MODELS) == 7 * (3 + 2 + 3 + 3 + 3) + len(EVIDENCE)
+    assert len(MODELS) == 7 * (3 + 2 + 3 + 3 + 3 + 3) + len(EVIDENCE)
 
 
 def test_probabilities_are_probabilities(case):
@@ -208,6 +216,10 @@ def test_left_out_rows_are_seen_as_by_a_model_without_them(case):
         if isinstance(scores.counts, EvidenceCounts):
             counts = EvidenceCounts.of_rows(rows, scores.counts.choice)
             return counts, evidence_tables(EvidenceModel(counts))
+        if isinstance(case.model, HNB):
+            pairs = PairCounts.of_rows(Counts.of(rows), rows, Caps(None, None))
+            weights = case.model.parent_weights_
+            return pairs, mixture_tables(pairs, pairs, weights, scores.rule, levels(scores.tables))
         cells = [FamilyCells.of_rows(f, own, rows) for f, own in enumerate(parents) if own]
         counts = FamilyCounts.of_families(Counts.of(rows), parents, cells)
         return counts, family_tables(counts, counts, parents, scores.rule, levels(scores.tables))

@@ -232,7 +232,11 @@ def _print(page: Any, path: Path, model_file: str | None, parted: str) -> None:
         ]
         for result in contents.comparison.results
     ]
-    headings = [("  method", "left"), *((name, "right") for name in measures), ("seconds", "right")]
+    headings = [
+        ("  method", "left"),
+        *((name.removeprefix("ECE "), "right") for name in measures),
+        ("seconds", "right"),
+    ]
     console.print(lines_up(headings, lines))
     console.print()
     for name, reason in contents.comparison.refused.items():

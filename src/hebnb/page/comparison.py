@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -23,13 +22,15 @@ from hebnb.errors import HebnbError, InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.methods import METHODS, Method
-from hebnb.metrics import brier_score_macro, expected_calibration_error
+from hebnb.metrics import brier_score_macro, calibration_error_by_chance, expected_calibration_error
 from hebnb.page.baselines import BASELINES, Baseline, Columns
 from hebnb.page.folds import parts as folds_of
 from hebnb.parts import ColumnParts
 
 # How the measures are called, and whether less is better.
 MEASURES = {"log-loss": True, "Brier": True, "ECE": True, "accuracy": False, "AUC": False}
+# Beside the calibration error, what perfect probabilities would show: neither more nor less of it is better.
+BY_CHANCE = "ECE by chance"
 
 
 @dataclass(frozen=True)
@@ -109,21 +110,6 @@ class Comparison:
     def majority(self) -> float:
         """The accuracy of always saying the most frequent class."""
         return float(np.bincount(self.codes).max() / len(self.codes))
-
-    @cached_property
-    def calibration_floor(self) -> float:
-        """The calibration error that the best method would show by chance, were its probabilities perfect."""
-        return self.floor_by_chance()
-
-    def floor_by_chance(self, random_state: int = 0, draws: int = 20) -> float:
-        """The mean error where labels are drawn from the probabilities themselves."""
-        random = np.random.default_rng(random_state)
-        proba = self.best.proba
-        steps = proba.cumsum(axis=1)
-        drawn = [
-            self.classes[(random.random((len(proba), 1)) * steps[:, -1:] > steps).sum(axis=1)] for _ in range(draws)
-        ]
-        return float(np.mean([expected_calibration_error(y, proba, classes=self.classes) for y in drawn]))
 
 
 def compare(
@@ -316,9 +302,9 @@ def _baseline_proba(method: Baseline, fold: _Fold, rows: _Encoded) -> FloatArray
         return method.proba(*fold.columns(rows), rows.train.labels)
 
 
-def measures_of(codes: IntArray, proba: FloatArray, names: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
+def measures_of(codes: IntArray, proba: FloatArray, names: Iterable[str] | None = None) -> dict[str, float]:
     """Measures of probabilities, for codes of the true classes: scikit-learn does not take all labels that we do."""
-    return {name: _MEASURED[name](codes, proba) for name in names}
+    return {name: _MEASURED[name](codes, proba) for name in (_MEASURED if names is None else names)}
 
 
 def _auc(codes: IntArray, proba: FloatArray) -> float:
@@ -335,6 +321,7 @@ _MEASURED: dict[str, Callable[[IntArray, FloatArray], float]] = {
     "log-loss": lambda codes, proba: float(log_loss(codes, proba, labels=_classes(proba))),
     "Brier": lambda codes, proba: brier_score_macro(codes, proba, classes=_classes(proba)),
     "ECE": lambda codes, proba: expected_calibration_error(codes, proba, classes=_classes(proba)),
+    BY_CHANCE: lambda _, proba: calibration_error_by_chance(proba),
     "accuracy": lambda codes, proba: float(np.mean(proba.argmax(axis=1) == codes)),
     "AUC": _auc,
 }

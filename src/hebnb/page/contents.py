@@ -12,9 +12,10 @@ from scipy.stats import entropy
 from hebnb.estimators.alerts import Alert
 from hebnb.explain.summary import FeatureSummary, feature_summaries
 from hebnb.foundation.printable import visible
+from hebnb.metrics.calibration import beside_chance
 from hebnb.page.cards import Card, card
 from hebnb.page.choices import LEAST, Choices, choices_of, class_names
-from hebnb.page.comparison import MEASURES, Comparison
+from hebnb.page.comparison import BY_CHANCE, MEASURES, Comparison, Result
 from hebnb.page.crosses import CrossSummary, cross_summaries, heat_map
 from hebnb.page.explorer import Examples, explorer_data
 from hebnb.page.privacy import without_values
@@ -198,16 +199,16 @@ def verdict(comparison: Comparison, names: Sequence[str]) -> str:
     error, right = best.measures["ECE"], best.measures["accuracy"]
     if error <= 0.02:
         opening = "The probabilities can be taken at their word"
-    elif error <= 2 * comparison.calibration_floor:
+    elif error <= 2 * best.measures[BY_CHANCE]:
         opening = "As far as so few rows can tell, the probabilities can be taken at their word"
     elif error <= 0.05:
         opening = "The probabilities are a little off"
     else:
         opening = "The probabilities should not be taken at their word"
-    sentence = f"{opening}: on average they miss by {100 * error:.1f} percentage points"
+    sentence = f"{opening}: on average they miss by {_points(best)} percentage points"
     before = comparison.result("Laplace")
     if before is not None and before is not best:
-        sentence += f", where textbook naive Bayes misses by {100 * before.measures['ECE']:.1f}"
+        sentence += f", where textbook naive Bayes misses by {_points(before)}"
     if comparison.ahead is not None:
         ahead = comparison.ahead
         sentence += (
@@ -223,6 +224,11 @@ def verdict(comparison: Comparison, names: Sequence[str]) -> str:
     return f"{sentence}; {common}, so it is worth using for its probabilities, not for its guesses."
 
 
+def _points(result: Result) -> str:
+    """A calibration error in percentage points."""
+    return beside_chance(100 * result.measures["ECE"], 100 * result.measures[BY_CHANCE], digits=1)
+
+
 def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """The comparison as lines of a table, with a mark where a method is best."""
     best = {
@@ -235,7 +241,7 @@ def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:
             "summary": result.method.summary,
             "chosen": result is comparison.best,
             "seconds": result.seconds,
-            "measures": {name: (value, value == best[name]) for name, value in result.measures.items()},
+            "measures": {name: (value, value == best.get(name)) for name, value in result.measures.items()},
         }
         for result in comparison.results
     ]

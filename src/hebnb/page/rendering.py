@@ -69,7 +69,6 @@ def _compared(comparison: Comparison | None) -> dict[str, Any]:
             name: float(np.nanmax([*(result.measures[name] for result in comparison.results), 0.0]))
             for name in MEASURES
         },
-        "floor": comparison.calibration_floor,
     }
 
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom, t
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.metrics import reliability_curve
-from hebnb.page.comparison import Comparison, Result, measures_of
+from hebnb.metrics.bins import LEVEL
+from hebnb.page.comparison import MEASURES, Comparison, Result, measures_of
 from hebnb.page.explorer import packed
 
-# A perfect model stays within its band this often, and an interval over folds holds its mean as often.
-LEVEL = 0.95
 # Thresholds that can be chosen, in steps of the probability; and further ones, where probabilities are dense.
 STEPS = 200
 _QUANTILES = 100
@@ -94,7 +93,10 @@ def trust(comparison: Comparison, names: Sequence[str], most_classes: int) -> Tr
     guessed = np.zeros((len(shown) + 1, len(shown) + 1), dtype=np.intp)
     np.add.at(guessed, (place[codes], place[guess]), 1)
     return Trust(
-        {name: (value, interval(comparison, best, name)) for name, value in best.measures.items()},
+        {
+            name: (value, interval(comparison, best, name) if name in MEASURES else np.nan)
+            for name, value in best.measures.items()
+        },
         curves,
         [_of_class(comparison, c, names[c], guess) for c in shown.tolist()],
         guessed[: len(shown)],
@@ -111,26 +113,8 @@ def interval(comparison: Comparison, result: Result, measure: str) -> float:
     return float(t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def with_band(curve: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """A reliability curve with the ``low`` and ``high`` end of what a perfect model would show with as many rows.
-
-    Were every probability right, the rows that are right in a bin would be a draw from a binomial distribution. A bin
-    with rows of unequal probability varies a little less.
-
-    Examples
-    --------
-    >>> band = with_band({"confidence": np.array([0.8, 0.8]), "count": np.array([10.0, 1000.0])})
-    >>> band["low"], band["high"]
-    (array([0.5  , 0.775]), array([1.   , 0.824]))
-    """
-    ends = (1 - LEVEL) / 2, (1 + LEVEL) / 2
-    count = curve["count"]
-    low, high = (binom.ppf(end, count.astype(int), np.clip(curve["confidence"], 0, 1)) / count for end in ends)
-    return {**curve, "low": low, "high": high}
-
-
 def _curve(comparison: Comparison, result: Result, label: Any = None) -> dict[str, FloatArray]:
-    return with_band(reliability_curve(comparison.labels, result.proba, classes=comparison.classes, label=label))
+    return reliability_curve(comparison.labels, result.proba, classes=comparison.classes, label=label)
 
 
 def _of_class(comparison: Comparison, c: int, name: str, guess: IntArray) -> ClassTrust:

@@ -14,10 +14,12 @@ from sklearn.pipeline import Pipeline
 from hebnb.columns.hierarchies import savable
 from hebnb.columns.kinds import KINDS, MISSING_POLICIES, Categories, Kind
 from hebnb.columns.tree_memory import bytes_of_trees
+from hebnb.counts.families import Parents
 from hebnb.counts.single import Counts
 from hebnb.errors import InputError
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.estimators.state import AsWritten, Learned
+from hebnb.estimators.structure import Structure
 from hebnb.foundation.arrays import Array, FloatArray
 from hebnb.foundation.json_values import from_json, to_json
 from hebnb.parts.pipeline import apart, together, without_parts
@@ -26,7 +28,7 @@ from hebnb.persistence.counts import counts_of, with_counts
 from hebnb.persistence.needs import bytes_to_answer
 from hebnb.persistence.old_formats import as_written_now
 from hebnb.persistence.parts import described_parts, restored_parts
-from hebnb.scores.build import family_tables, levels
+from hebnb.scores.build import levels
 from hebnb.scores.combination import Combination
 from hebnb.scores.estimates import Estimates
 from hebnb.scores.score_tables import ScoreTables
@@ -96,14 +98,14 @@ def of_model(model: CategoricalClassifier | Pipeline) -> dict[str, Any]:
         "formats": dict(learned.written.formats),
         "gaps": list(learned.written.gaps),
         "prior_is_given": scores.prior_is_given,
-        "tables": [list(table.columns) for table in scores.tables] if _stand_in(scores) else None,
+        "tables": None if model._STRUCTURE.learns_counts_alone else [list(table.columns) for table in scores.tables],
         "estimates": None if scores.estimates is None else {"min_count": scores.estimates.min_count},
     }
     if parts is not None:
         header["parts"] = described_parts(parts)
     combination = scores.combination
     arrays |= {"log_prior": scores.log_prior, "offsets": combination.offsets, "weights": combination.table_weights}
-    if _stand_in(scores):
+    if not model._STRUCTURE.learns_counts_alone:
         arrays |= {f"concentration{level}": m for level, m in enumerate(levels(scores.tables))}
     if scores.estimates is not None:
         arrays |= {"parents": scores.estimates.parents, "pair_concentration": scores.estimates.concentration}
@@ -177,8 +179,9 @@ def pay(model: CategoricalClassifier | Pipeline, allowance: Allowance) -> None:
     """Say what building the model anew will take."""
     scores = apart(model)[1].score_tables_
     described = [kind.document()[0] for kind in scores.counts.vocabulary.features]
-    columns = [table.columns for table in scores.tables]
-    allowance.take(bytes_of_trees(described) + bytes_to_answer(scores.counts, columns, scores.estimates))
+    structure = apart(model)[1]._STRUCTURE
+    families = structure.families(tuple(table.columns[1:] for table in scores.tables))
+    allowance.take(bytes_of_trees(described) + bytes_to_answer(scores.counts, families, scores.estimates))
 
 
 def to_model(document: Any, allowance: Allowance) -> CategoricalClassifier | Pipeline:
@@ -241,25 +244,28 @@ class _Parts:
         estimates = self._estimates(counts, rule)
         if estimates is not None and given:
             estimates = estimates.shifted(log_prior - class_log_prior(counts.class_count))
-        self.allowance.take(bytes_to_answer(counts, header["tables"] or (), estimates))
-        tables = structure.of_counts(counts) or self._families(counts, rule)
+        parents = tuple(tuple(columns[1:]) for columns in header["tables"] or ())
+        families = structure.families(parents)
+        self.allowance.take(bytes_to_answer(counts, families, estimates))
+        tables = structure.of_counts(counts) or self._tables(structure, counts, parents, rule)
         combination = self._combination((classes.size, len(tables)), estimates)
         scores = ScoreTables(counts, rule, log_prior, given, tables, estimates, combination).prepared()
         require(answers(scores), "it gives no probabilities")
         return scores
 
-    def _families(self, counts: Any, rule: Smoother) -> tuple[ScoreTable, ...]:
+    def _tables(
+        self, structure: type[Structure], counts: Counts, parents: Parents, rule: Smoother
+    ) -> tuple[ScoreTable, ...]:
         """Tables of features and their parents, whose concentrations were learned."""
         shape = counts.classes.size, len(counts.tables)
-        described = self.header["tables"]
-        require([columns[0] for columns in described] == list(range(shape[1])), "a table is missing")
-        parents = tuple(tuple(columns[1:]) for columns in described)
-        deepest = max(map(len, parents))
-        concentration = [self.positive(f"concentration{level}", shape, level > 0) for level in range(deepest + 1)]
+        require([columns[0] for columns in self.header["tables"]] == list(range(shape[1])), "a table is missing")
+        depth = np.zeros(shape[1], dtype=np.intp)
+        for f, *own in structure.families(parents):
+            depth[f] = max(depth[f], len(own))
+        concentration = [self.positive(f"concentration{level}", shape, level > 0) for level in range(depth.max() + 1)]
         for level, m in enumerate(concentration):
-            lacks = np.array([len(own) < level for own in parents])
-            require(bool((np.isnan(m) == lacks).all()), f"concentration{level} is of other tables")
-        return family_tables(counts, counts, parents, rule, concentration)
+            require(bool((np.isnan(m) == (depth < level)).all()), f"concentration{level} is of other tables")
+        return structure.restored(counts, parents, rule, concentration)
 
     def _estimates(self, counts: Any, rule: Smoother) -> Estimates | None:
         described = self.header["estimates"]
@@ -330,11 +336,6 @@ def answers(scores: ScoreTables) -> bool:
     with np.errstate(all="ignore"):
         proba = softmax(scores.joint_log_scores([np.minimum(rows, size) for size in sizes]), axis=1)
     return bool(np.isfinite(proba).all())
-
-
-def _stand_in(scores: ScoreTables) -> bool:
-    """Whether tables are those of features and their parents, one standing in for the other."""
-    return all(table.root is not None for table in scores.tables)
 
 
 def _described(kind: Kind, name: str, arrays: dict[str, Array]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from hebnb.counts.families import FamilyCells, Parents
 from hebnb.counts.single import Counts
 from hebnb.foundation.arrays import FloatArray, IntArray
+from hebnb.scores.mixtures import MixtureTable
 from hebnb.scores.tables import Contexts, FamilyTable, ScoreTable, ValueTable, prior_of_cells
 from hebnb.smoothing.smoothers import Smoother, concentrations, prior_means
 from hebnb.smoothing.strength import CountLikelihood, Terms
@@ -60,6 +62,43 @@ def family_tables(
         for f, family, table, own in zip(here, cells, above, m.T, strict=True):
             tables[f] = FamilyTable(family, counts.vocabulary.sizes, rule.prior.backs_off, own, table)
     return tuple(tables)
+
+
+def mixture_tables(
+    counts: Counts,
+    families: CountsFamilies,
+    weights: FloatArray,
+    rule: Smoother,
+    concentration: Sequence[FloatArray] = (),
+) -> tuple[ScoreTable, ...]:
+    """log Σ_i w_i P(x | y, x_i) of every feature.
+
+    Parameters
+    ----------
+    counts : Counts
+    families : CountsFamilies
+        Counts of pairs, which may be the same.
+    weights : array of shape (F, F)
+        How much every other feature (column) counts for a feature (row). One without any depends on the class alone.
+    rule : Smoother
+    concentration : list of arrays of shape (C, F)
+        Given no parent, and given one; what is not here is learned.
+    """
+    known = list(concentration)
+    alone = value_tables(counts, rule, known[0] if known else None)
+    child, parent = np.nonzero(weights)
+    if not len(child):
+        return alone
+    cells = [families.family(f, (i,)) for f, i in zip(child.tolist(), parent.tolist(), strict=True)]
+    above = [alone[f] for f in child.tolist()]
+    m = known[1][:, child] if len(known) > 1 else _learned(counts, rule, cells, list(above))
+    sizes, backs_off = counts.vocabulary.sizes, rule.prior.backs_off
+    parts = iter([FamilyTable(own, sizes, backs_off, *rest) for own, *rest in zip(cells, m.T, above, strict=True)])
+    own_parts = [tuple(islice(parts, int(n))) for n in np.bincount(child, minlength=len(alone))]
+    return tuple(
+        MixtureTable(own, share[share > 0]) if own else table
+        for own, share, table in zip(own_parts, weights, alone, strict=True)
+    )
 
 
 def levels(tables: Sequence[ScoreTable]) -> list[FloatArray]:

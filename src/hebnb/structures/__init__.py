@@ -3,6 +3,7 @@
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.structures.aode import AODE
 from hebnb.structures.evidence import EvidenceClassifier
+from hebnb.structures.hnb import HNB
 from hebnb.structures.kdb import KDB
 from hebnb.structures.naive_bayes import NaiveBayes
 from hebnb.structures.tan import TAN
@@ -12,7 +13,8 @@ CLASSIFIERS: dict[str, type[CategoricalClassifier]] = {
     "AODE": AODE,
     "TAN": TAN,
     "KDB": KDB,
+    "HNB": HNB,
     "EvidenceClassifier": EvidenceClassifier,
 }
 
-__all__ = ["AODE", "CLASSIFIERS", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"]
+__all__ = ["AODE", "CLASSIFIERS", "HNB", "KDB", "TAN", "EvidenceClassifier", "NaiveBayes"]

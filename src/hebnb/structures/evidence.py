@@ -46,6 +46,7 @@ class Evidence(Structure):
     reading: ReadingParameters
     seed: int
     counts_type: ClassVar[type[Counts]] = EvidenceCounts
+    learns_counts_alone: ClassVar[bool] = True
 
     def count(self, rows: EncodedRows, known: Counts | None) -> EvidenceCounts:
         """Single columns, and the cells of crosses."""

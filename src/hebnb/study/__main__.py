@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these datasets")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument("--quick", action="store_true", help="fewer rows, folds and methods: under two minutes")
+    parser.add_argument("--future-work", action="store_true", help="the paper's list of future work: tables only")
     parser.add_argument("--force", action="store_true", help="redo what was done before")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="where OpenML's files are kept")
@@ -81,6 +82,10 @@ def _study(options: argparse.Namespace) -> int:
         return 0
     run = _plan(options)
     console = Console(stderr=True)
+    if options.future_work:
+        from hebnb.study import future
+
+        return future.study(run, options.output, console)
     console.print(f"{len(run.datasets)} datasets, {len(run.methods)} methods, {run.settings}.", highlight=False)
     run(console)
     page = _write(run, options.output, trials=10 if options.quick else 50, console=console)
@@ -111,7 +116,7 @@ def _plan(options: argparse.Namespace) -> Run:
         raise ParameterError(f"--jobs {options.jobs} must be at least 1.")
     if options.data is not None and not options.data.is_dir():
         raise InputError(f"{options.data} is not a folder.", "--data names a folder of CSV files.")
-    settings = Settings(1_000, 3) if options.quick else Settings()
+    settings = Settings(1_000, 3) if options.quick else Settings(folds=5) if options.future_work else Settings()
     if options.quick and not options.methods:
         run_methods = [name for name in run_methods if name not in SLOW]
     options.output.mkdir(parents=True, exist_ok=True)
@@ -143,7 +148,7 @@ def _write(run: Run, output: Path, trials: int, console: Any) -> Path:
     from hebnb.study.tables import all_tables
 
     names = [dataset.name for dataset, _ in run.datasets]
-    wanted = ["dataset", "method", "bins", "fold", "peak MB"]
+    wanted = ["dataset", "method", "bins", "fold", "peak MB", "ECE by chance"]
     everything = pd.DataFrame(run.store.results(str(run.settings)))
     results = everything.reindex(columns=list(dict.fromkeys([*everything.columns, *wanted])))
     results = results[results["dataset"].isin(names) & results["method"].isin(run.methods)]

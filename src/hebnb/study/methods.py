@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hebnb import methods
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.smoothing.smoothers import HEB, Additive
-from hebnb.structures import AODE, KDB, TAN, NaiveBayes
+from hebnb.structures import AODE, HNB, KDB, TAN, NaiveBayes
 
 # The solver of the paper: at most 50 steps of Minka's fixed point.
 _MINKA = HEB(solver="minka", max_iter=50)
@@ -33,6 +33,8 @@ METHODS: dict[str, Callable[[], CategoricalClassifier]] = {
     "HEB-TAN": TAN,
     "KDB": lambda: KDB(smoothing="laplace"),
     "HEB-KDB": KDB,
+    "HNB": lambda: HNB("laplace"),
+    "HEB-HNB": HNB,
 }
 
 # The seven of the main comparison, the factorial design, the sweep of α, and the study of discretisation.
@@ -46,5 +48,6 @@ AGAINST_AODE = (("HEB-M", "AODE"), ("HEB-AODE", "AODE"))
 BEYOND = ("NB+loo", "AODE+loo", "TAN+loo", "KDB+loo")
 AGAINST_TAN = (("HEB-TAN", "TAN"),)
 AGAINST_KDB = (("HEB-KDB", "KDB"),)
+AGAINST_HNB = (("HEB-HNB", "HNB"),)
 # What --quick leaves out.
-SLOW = ("HEB-AODE (Minka)", "AODE+loo", "TAN+loo", "KDB+loo")
+SLOW = ("HEB-AODE (Minka)", "AODE+loo", "TAN+loo", "KDB+loo", "HNB", "HEB-HNB")

@@ -15,7 +15,12 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from hebnb.columns.kinds.bins import quantile_edges
 from hebnb.estimators.classifier import CategoricalClassifier
 from hebnb.foundation.arrays import FloatArray, IntArray
-from hebnb.metrics import brier_score_macro, expected_calibration_error, reliability_curve
+from hebnb.metrics import (
+    brier_score_macro,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    reliability_curve,
+)
 from hebnb.study.methods import METHODS
 from hebnb.study.registry import Dataset
 from hebnb.study.sources import Raw
@@ -74,22 +79,27 @@ class Fold:
 
 def prepare(dataset: Dataset, raw: Raw, settings: Settings) -> Prepared:
     """Subsample, drop columns that are all gaps, and tell categories from numbers."""
+    X, labels = sampled(raw, settings)
+    columns = []
+    for name in X.columns:
+        if is_nominal(dataset, raw, name):
+            columns.append(X[name].factorize(sort=False)[0].astype(np.int64))
+        else:
+            columns.append(X[name].to_numpy(dtype=float, na_value=np.nan))
+    return Prepared(dataset.name, raw.fingerprint, columns, labels)
+
+
+def sampled(raw: Raw, settings: Settings) -> tuple[Any, IntArray]:
+    """A sample of the rows without columns that are all gaps, and the classes of its rows, 0 … C−1."""
     labels, _ = raw.y.factorize(sort=True)
     kept = np.arange(len(labels))
     if len(kept) > settings.most_rows:
         kept, _ = train_test_split(kept, train_size=settings.most_rows, stratify=labels, random_state=SEED)
-    X = raw.X.iloc[kept].dropna(axis="columns", how="all")
-    columns = []
-    for name in X.columns:
-        if _is_nominal(dataset, raw, name):
-            columns.append(X[name].factorize(sort=False)[0].astype(np.int64))
-        else:
-            columns.append(X[name].to_numpy(dtype=float, na_value=np.nan))
-    _, labels = np.unique(labels[kept], return_inverse=True)
-    return Prepared(dataset.name, raw.fingerprint, columns, labels)
+    return raw.X.iloc[kept].dropna(axis="columns", how="all"), np.unique(labels[kept], return_inverse=True)[1]
 
 
-def _is_nominal(dataset: Dataset, raw: Raw, name: str) -> bool:
+def is_nominal(dataset: Dataset, raw: Raw, name: str) -> bool:
+    """Whether a column holds categories."""
     from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
     column = raw.X[name]
@@ -102,32 +112,42 @@ def _is_nominal(dataset: Dataset, raw: Raw, name: str) -> bool:
 
 def split(prepared: Prepared, settings: Settings, fold: int, n_bins: int = 10) -> Fold:
     """One fold. Gaps are filled and numbers cut by what the training rows say."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # some classes have fewer rows than there are folds
-        folds = StratifiedKFold(settings.folds, shuffle=True, random_state=SEED)
-        train, test = list(folds.split(prepared.labels, prepared.labels))[fold]
-    codes = np.stack([_encode(column, train, n_bins) for column in prepared.columns], axis=1)
     labels = prepared.labels
+    train, test = parted(labels, settings, fold)
+    codes = np.stack([encoded(column, train, n_bins) for column in prepared.columns], axis=1)
     return Fold(codes[train], labels[train], codes[test], labels[test], prepared.n_classes)
 
 
-def _encode(column: Any, train: IntArray, n_bins: int) -> IntArray:
-    if column.dtype.kind == "i":
-        seen = column[train]
-        counts = np.bincount(seen[seen >= 0], minlength=1)
-        filled_codes: IntArray = np.where(column < 0, counts.argmax(), column)
-        return filled_codes
+def parted(labels: IntArray, settings: Settings, fold: int) -> tuple[IntArray, IntArray]:
+    """The training and the test rows of a fold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # some classes have fewer rows than there are folds
+        folds = StratifiedKFold(settings.folds, shuffle=True, random_state=SEED)
+        train, test = list(folds.split(labels, labels))[fold]
+    return train, test
+
+
+def filled(column: Any, train: IntArray) -> Any:
+    """A column whose gaps are the most frequent category, or the median number, of the training rows."""
     seen = column[train]
-    seen = np.sort(seen[~np.isnan(seen)])
-    if not len(seen):
-        return np.zeros(len(column), dtype=np.int64)
-    filled = np.where(np.isnan(column), np.median(seen), column)
-    seen = np.sort(filled[train])
+    if column.dtype.kind == "i":
+        counts = np.bincount(seen[seen >= 0], minlength=1)
+        return np.where(column < 0, counts.argmax(), column)
+    seen = seen[~np.isnan(seen)]
+    return np.where(np.isnan(column), np.median(seen), column) if len(seen) else np.zeros(len(column))
+
+
+def encoded(column: Any, train: IntArray, n_bins: int) -> IntArray:
+    """A column as codes: categories as they are, numbers cut at quantiles of the training rows."""
+    whole = filled(column, train)
+    if column.dtype.kind == "i":
+        return np.asarray(whole)
+    seen = np.sort(whole[train])
     distinct = np.unique(seen)
     if len(distinct) <= n_bins:
-        codes = np.minimum(np.searchsorted(distinct, filled), len(distinct) - 1)
-        return np.where(distinct[codes] == filled, codes, len(distinct))
-    return np.asarray(np.searchsorted(quantile_edges(seen, np.ones(len(seen)), n_bins), filled, side="left"))
+        codes = np.minimum(np.searchsorted(distinct, whole), len(distinct) - 1)
+        return np.where(distinct[codes] == whole, codes, len(distinct))
+    return np.asarray(np.searchsorted(quantile_edges(seen, np.ones(len(seen)), n_bins), whole, side="left"))
 
 
 def measure(method: str, fold: Fold, with_memory: bool = False) -> dict[str, Any]:
@@ -170,6 +190,7 @@ def scores(labels: IntArray, proba: FloatArray) -> dict[str, Any]:
         "Brier": brier_score_macro(labels, proba, classes=classes),
         "AUC": _macro_auc(labels, proba),
         "ECE": expected_calibration_error(labels, proba, classes=classes),
+        "ECE by chance": calibration_error_by_chance(proba),
         "reliability": {part: curve[part].tolist() for part in ("lower", "confidence", "accuracy", "count")},
     }
 

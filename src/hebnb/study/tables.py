@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hebnb.study import published
-from hebnb.study.methods import AGAINST_AODE, AGAINST_KDB, AGAINST_TAN, BEYOND, FACTORIAL, SMOOTHERS, SWEEP
+from hebnb.study.methods import AGAINST_AODE, AGAINST_HNB, AGAINST_KDB, AGAINST_TAN, BEYOND, FACTORIAL, SMOOTHERS, SWEEP
 from hebnb.study.published import METRICS, Numbers
 from hebnb.study.registry import HIGH_CARDINALITY, REPRESENTATIVE
 from hebnb.study.runner import BINS, OTHER_BINS
@@ -71,7 +71,7 @@ class Table:
         lines = ["row,column,ours,paper"]
         for (row, column), number in self.ours.items():
             theirs = self.paper.get((row, column))
-            lines.append(f'"{row}","{column}",{number!r},{"" if theirs is None else theirs}')
+            lines.append(f'"{row}","{column}",{float(number)!r},{"" if theirs is None else theirs}')
         return "\n".join(lines) + "\n"
 
     def write(self, folder: Path) -> None:
@@ -107,6 +107,7 @@ def all_tables(results: Any, l1: dict[float, float], diagnosed: dict[str, float]
         wilcoxon_table(results, "wilcoxon-exact", AGAINST_AODE),
         wilcoxon_table(results, "wilcoxon-tan", AGAINST_TAN),
         wilcoxon_table(results, "wilcoxon-kdb", AGAINST_KDB),
+        wilcoxon_table(results, "wilcoxon-hnb", AGAINST_HNB),
         high_cardinality(results),
         calibration(results),
         *factorial(results),
@@ -215,14 +216,15 @@ def calibration(results: Any) -> Table:
     paper: Numbers = {}
     chosen = results[results["bins"] == BINS]
     for name in HIGH_CARDINALITY:
-        here = chosen[chosen["dataset"] == name].groupby("method")["ECE"]
-        mean, deviation = here.mean(), here.std()
+        of_method = chosen[chosen["dataset"] == name].groupby("method")
+        mean, deviation, by_chance = of_method["ECE"].mean(), of_method["ECE"].std(), of_method["ECE by chance"].mean()
         for method in ("Laplace", "HEB-M", "HEB-M+GR"):
             run = solved(method, "Minka")
             if run not in mean.index:
                 continue
             theirs = published.ECE[method, name]
             numbers |= {(method, name): mean[run], (method, f"{name} ±"): deviation[run]}
+            numbers[method, f"{name}, by chance"] = by_chance[run]
             paper |= {(method, name): theirs[0], (method, f"{name} ±"): theirs[1]}
         if {"Laplace", "HEB-M+GR (Minka)"} <= set(mean.index):
             numbers["change, %", name] = 100 * (mean["HEB-M+GR (Minka)"] / mean["Laplace"] - 1)
@@ -337,6 +339,8 @@ def beyond(results: Any) -> Table:
         for method, rank in zip(methods, mean_ranks(table.to_numpy(), metric in LOSSES), strict=True):
             numbers[method, f"{metric} rank"] = float(rank)
             numbers[method, metric] = float(table[method].mean())
+            if metric == "ECE":
+                numbers[method, "by chance"] = float(means(results, "ECE by chance", methods)[method].mean())
     note = f"Nemenyi's critical difference is {critical_difference(len(methods), len(table)):.2f}."
     return Table(
         "beyond", f"Leave-one-out weights: mean ranks and means over {len(table)} datasets", numbers, {}, note, digits=3

@@ -1,0 +1,148 @@
+"""Hidden naive Bayes, with smoothing that is learned and backs off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hebnb.columns.vocabulary import Vocabulary
+from hebnb.counts.dependence import conditional_mutual_information
+from hebnb.counts.encoded import EncodedRows
+from hebnb.counts.families import Parents
+from hebnb.counts.pair_memory import check_memory, family_bytes
+from hebnb.counts.pairs import Caps, PairCounts
+from hebnb.counts.single import Counts
+from hebnb.engines.counting import count_pairs
+from hebnb.engines.lazy_table import LazyTable
+from hebnb.errors import InputError
+from hebnb.estimators.families import FamilyClassifier
+from hebnb.estimators.structure import Structure, Tables
+from hebnb.foundation.arrays import FloatArray
+from hebnb.scores.build import mixture_tables
+from hebnb.scores.tables import ScoreTable
+from hebnb.smoothing.smoothers import Smoother
+
+# Every pair is counted, whatever its number of categories.
+_NO_CAPS = Caps(None, None)
+
+
+@dataclass(frozen=True)
+class HiddenParent(Structure):
+    """Every feature depends on the class and on a mean of all other features."""
+
+    memory_limit: float | None = None
+    counts_type: ClassVar[type[Counts]] = PairCounts
+
+    def count(self, rows: EncodedRows, known: Counts | None) -> PairCounts:
+        """Single features, and pairs."""
+        self._check_memory(rows.vocabulary, rows.classes.size, len(rows))
+        return PairCounts.of_rows(Counts.of(rows), rows, _NO_CAPS)
+
+    def count_lazily(self, table: LazyTable, single: Counts) -> PairCounts:
+        """Pairs, by the table's engine."""
+        self._check_memory(single.vocabulary, single.classes.size, table.n_rows)
+        return count_pairs(table, single, _NO_CAPS)
+
+    def tables(self, counts: Counts, rule: Smoother) -> Tables:
+        """log Σ_i w_i P(x | y, x_i)."""
+        assert isinstance(counts, PairCounts)
+        if counts.caps != _NO_CAPS:
+            raise InputError("These counts lack the pairs that caps left out.", "Make them with HNB().count(X, y).")
+        return mixture_tables(counts, counts, parent_weights(counts), rule), None
+
+    @classmethod
+    def families(cls, parents: Parents) -> list[tuple[int, ...]]:
+        """A feature with each of the others."""
+        return [(f, i) for f, own in enumerate(parents) for i in own]
+
+    @classmethod
+    def restored(
+        cls, counts: Any, parents: Parents, rule: Smoother, concentration: Sequence[FloatArray]
+    ) -> tuple[ScoreTable, ...]:
+        """The tables, for parents and concentrations that are known."""
+        return mixture_tables(counts, counts, parent_weights(counts, parents), rule, concentration)
+
+    def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int) -> None:
+        besides = (len(vocabulary.names) - 1) * family_bytes(vocabulary, n_classes, n_rows, 1)
+        check_memory(vocabulary, n_classes, n_rows, _NO_CAPS, limit=self.memory_limit, besides=besides, who="HNB")
+
+
+def parent_weights(counts: PairCounts, parents: Parents | None = None) -> FloatArray:
+    """How much every other feature (column) counts for a feature (row), of shape (F, F).
+
+    In proportion to what they tell about each other within a class. A feature that is independent of all others, given
+    the class, has no parents. Where the parents are known already, others do not count.
+    """
+    information = conditional_mutual_information(counts)
+    for f, own in enumerate(parents or ()):
+        information[f, np.setdiff1d(np.arange(len(information)), own)] = 0.0
+    total = information.sum(axis=1, keepdims=True)
+    weights: FloatArray = information / np.where(total > 0, total, 1.0)
+    return weights
+
+
+class HNB(FamilyClassifier):
+    """Hidden naive Bayes whose smoothing is learned from the data.
+
+    Every feature depends on the class and on a *hidden parent* that stands for all other features: P(x | class, hidden
+    parent) is the mean of P(x | class, x_i) over the others, each in proportion to the conditional mutual information
+    of the two (Jiang, Zhang and Cai, 2009). These are shrunk towards P(x | class), with one strength learned for all
+    pairs, and that towards P(x), as in ``TAN``; smoothers with a uniform prior shrink both towards equal
+    probabilities.
+
+    Tables of all features at once are as large as the product of their categories, so only models of a few columns can
+    be exported to SQL and ONNX.
+
+    Parameters
+    ----------
+    smoothing : str or Smoother, default="heb-m"
+        How probabilities are made from counts, as for ``NaiveBayes``.
+    weighting : {None, "sqrt-mi", "loo"}, default=None
+        Raise every feature's factor to a power, as for ``NaiveBayes``.
+    memory_limit : float, optional
+        Most bytes that counts and tables of pairs may take; by default half of what is free.
+    categorical_features, numeric_features, n_bins, bin_edges, missing, max_categories, random_state
+        As for ``NaiveBayes``.
+
+    Attributes
+    ----------
+    parents_ : list of F tuples of int
+        The positions of the features that every feature's hidden parent is made of.
+    parent_weights_ : array of shape (F, F)
+        The share of every other feature (column) in the hidden parent of a feature (row).
+    concentration_ : list of arrays of shape (C, F)
+        Strength of the prior given the class alone, and given the class and one other feature.
+    feature_weights_, class_offsets_, loo_log_loss_
+        As for ``NaiveBayes``.
+    classes_, class_count_, class_log_prior_, categories_, category_count_, prior_mean_, bin_edges_, counts_
+        As for ``NaiveBayes``.
+    feature_importances_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    The second column repeats the first, so that they are most of each other's hidden parent:
+
+    >>> import numpy as np
+    >>> X = np.array([["a", "a", "s"], ["a", "a", "t"], ["b", "b", "s"], ["b", "b", "t"]] * 10)
+    >>> y = np.array(["x", "x", "z", "x"] * 10)
+    >>> HNB().fit(X, y).parent_weights_.round(2)
+    array([[0.  , 0.78, 0.22],
+           [0.78, 0.  , 0.22],
+           [0.5 , 0.5 , 0.  ]])
+    """
+
+    _STRUCTURE: ClassVar[type[Structure]] = HiddenParent
+
+    def _structure(self) -> HiddenParent:
+        return HiddenParent(self.memory_limit)
+
+    @property
+    def parent_weights_(self) -> FloatArray:
+        """The share of every other feature (column) in the hidden parent of a feature (row)."""
+        counts = self._fitted("parent_weights_").counts
+        assert isinstance(counts, PairCounts)
+        return parent_weights(counts)
