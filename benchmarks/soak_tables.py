@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from hebnb import AODE, KDB, TAN, EvidenceClassifier, NaiveBayes
+from hebnb import AODE, HNB, KDB, TAN, EvidenceClassifier, NaiveBayes
 from hebnb.smoothing.smoothers import SMOOTHERS
 
 WORDS = [
@@ -132,7 +132,7 @@ def _column(rng: np.random.Generator, name: str, y: np.ndarray, n_new: int) -> t
 
 def _model(rng: np.random.Generator) -> Callable[..., Any]:
     """Any structure with any of its parameters."""
-    structure = [NaiveBayes, AODE, TAN, KDB, EvidenceClassifier][rng.integers(5)]
+    structure = [NaiveBayes, AODE, TAN, KDB, HNB, EvidenceClassifier][rng.integers(6)]
     missing = str(rng.choice(["category", "ignore"]))
     if structure is EvidenceClassifier:
         return partial(structure, missing=missing, max_crosses=int(rng.choice([0, 4, 200])))
