@@ -4,8 +4,8 @@
 most 10,000 rows of each, numbers in ten bins. Naive Bayes with Laplace's smoothing, HEB-M and HEB-AODE are measured as
 they are and after five calibrators, learned from the training rows in five folds of their own: Platt's, isotonic and
 temperature as scikit-learn (1.8 or later) has them, beta by logistic regression on log p and log(1 − p), and
-Venn–Abers by the package venn-abers. Beside them stand models that need none of it, NB+loo, AODE+loo and evidence; and these after
-calibrators that are learned from their own left-out rows.
+Venn–Abers by the package venn-abers. Beside them stand models that need none of it, NB+loo, AODE+loo and evidence; and
+these after calibrators that are learned from their own left-out rows.
 
 Results are kept in ``--store`` the moment they are there, and a second run does what is missing. ``--record`` writes
 the tables for docs/benchmarks.md.

@@ -180,6 +180,9 @@ def show_ranks(results: pd.DataFrame) -> Results:
         print(f"{'  mean':<12}" + "".join(f"{mean:>12.4f}" for mean in means.mean()))
         lines.append([f"{measure}, rank", *(f"{rank:.2f}" for rank in ranks)])
         lines.append([f"{measure}, mean", *(f"{mean:.4f}" for mean in means.mean())])
+    by_chance = results.groupby(["dataset", "method"])["by chance"].mean().unstack()[methods].mean()
+    print(f"{'  by chance':<12}" + "".join(f"{mean:>12.4f}" for mean in by_chance))
+    lines.append(["ECE by chance, mean", *(f"{mean:.4f}" for mean in by_chance)])
     table = Table({"": "", **{method.replace("+loo", " + loo"): "" for method in methods}}, lines, bold=True)
     return Results({"ranks": table}, {"critical-difference": float(difference)})
 

@@ -224,13 +224,9 @@ def test_the_debiased_error_is_that_of_its_authors():
     y, proba = random_predictions(5, rows=200)
     curve = reliability_curve(y, proba)
     share, gap = curve["count"] / 200, curve["accuracy"] - curve["confidence"]
-    confidence = proba.max(axis=1)
-    spread = np.empty(len(share))
-    for b, (lower, upper) in enumerate(zip(curve["lower"], curve["upper"], strict=True)):
-        here = confidence[(confidence >= lower) & (confidence < upper)]
-        rows = round(here.mean() * (1 - here.mean()) / (here * (1 - here)).mean() * len(here))
-        a = (rows * curve["accuracy"][b] + 0.5) / (rows + 1)
-        spread[b] = np.sqrt(a * (1 - a) / rows)
+    right = curve["count"] * curve["accuracy"] + 0.5
+    wrong = curve["count"] - right + 1
+    spread = np.sqrt(right * wrong / (right + wrong) ** 2 / curve["count"])
     draws = gap + spread * np.random.default_rng(0).normal(size=(400_000, len(share)))
     errors = np.abs(draws) @ share
     error = expected_calibration_error(y, proba)
@@ -250,3 +246,16 @@ def test_the_debiased_error_is_nearer_to_the_truth_on_average(mistake):
 def test_an_error_is_shown_beside_that_of_chance():
     assert beside_chance(0.0317, 0.01) == "0.0317 (0.0100 by chance)"
     assert beside_chance(3.17, 1.0, digits=1) == "3.2 (1.0 by chance)"
+
+
+@pytest.mark.parametrize("doubt", [1e-9, 1e-14, 1.2e-16])
+def test_all_but_certain_probabilities(doubt):
+    """Means of what is all but one are rounded; what they leave to chance, and what rows prove, must not be."""
+    sure = np.where(np.arange(3_000) % 3, 1.0, 1 - doubt)
+    proba, y = np.stack([sure, 1 - sure], axis=1), np.zeros(3_000, dtype=int)
+    by_chance = calibration_error_by_chance(proba)
+    assert_allclose(by_chance, 2 * (1 - sure).mean(), rtol=1e-4)  # either nobody is wrong, or one is, once in ages
+    error, (low, high) = expected_calibration_error(y, proba, classes=[0, 1], return_interval=True)
+    assert 0 <= low <= error <= 2 * doubt
+    assert 0 < high < 0.001  # by the rule of three it may be 0.001
+    assert calibration_error_by_chance(proba, return_interval=True)[1][1] < 0.001

@@ -25,19 +25,24 @@ class Bins:
     ----------
     place : array of int
         Which of all bins they are.
-    confidence, accuracy : array
-        Weighted means.
+    confidence, doubt, accuracy : array
+        Weighted means; doubt is what confidence lacks to 1, which is exact where confidence is all but 1.
     count, weight : array
         Rows, and what they weigh.
+    equal : array
+        How many rows of equal weight they are worth.
     rows : array of int
-        Rows of equal probability and weight that would vary as much; 0 where nothing varies.
+        How many of equal weight and equal probability would vary as much, were probabilities right; 0 where nothing
+        varies.
     """
 
     place: IntArray
     confidence: FloatArray
+    doubt: FloatArray
     accuracy: FloatArray
     count: FloatArray
     weight: FloatArray
+    equal: FloatArray
     rows: IntArray
 
     @classmethod
@@ -50,15 +55,25 @@ class Bins:
         bin_ = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
         total = np.bincount(bin_, weight, n_bins).astype(float)
         used = np.flatnonzero(total)
-        mean, accuracy, variance = (
-            np.bincount(bin_, part, n_bins)[used] / total[used]
-            for part in (weight * confidence, weight * (column == said), weight**2 * confidence * (1 - confidence))
+
+        def mean(part: FloatArray) -> FloatArray:
+            means: FloatArray = np.bincount(bin_, weight * part, n_bins)[used] / total[used]
+            return means
+
+        doubt = mean(1 - confidence)
+        variance = mean(weight * confidence * (1 - confidence)) / total[used]
+        varies = variance > 0
+        rows = (1 - doubt) * doubt / np.where(varies, variance, 1.0)
+        return cls(
+            used,
+            np.minimum(mean(confidence), 1.0),
+            doubt,
+            mean((column == said).astype(float)),
+            np.bincount(bin_, minlength=n_bins)[used].astype(float),
+            total[used],
+            total[used] / mean(weight),
+            np.where(varies, np.maximum(rows.round(), 1), 0).astype(np.int64),
         )
-        variance /= total[used]
-        rows = np.where(variance > 0, mean * (1 - mean) / np.where(variance > 0, variance, 1.0), 0.0)
-        rows = np.where(variance > 0, np.maximum(rows.round(), 1), 0).astype(np.int64)
-        count = np.bincount(bin_, minlength=n_bins)[used].astype(float)
-        return cls(used, mean, accuracy, count, total[used], rows)
 
     @property
     def share(self) -> FloatArray:
@@ -73,11 +88,10 @@ class Bins:
 
     @property
     def by_chance(self) -> float:
-        """The mean of |k/n − p|, where k is binomial: 2p(1 − p) P(⌊np⌋ of n − 1), as De Moivre found."""
-        n, p = self.rows, self.confidence
-        varies = n > 0
-        deviation = 2 * p * (1 - p) * binom.pmf(np.floor(n * p), np.maximum(n, 1) - 1, p)
-        return float(self.share @ np.where(varies, deviation, 0.0))
+        """The mean of |k/n − q|, where k rows are wrong: 2q(1 − q) P(⌊nq⌋ of n − 1), as De Moivre found."""
+        n, q = self.rows, self.doubt
+        deviation = 2 * q * (1 - q) * binom.pmf(np.floor(n * q), np.maximum(n, 1) - 1, q)
+        return float(self.share @ np.where(n > 0, deviation, 0.0))
 
     @property
     def debiased(self) -> float:
@@ -94,17 +108,16 @@ class Bins:
     @property
     def _standard_errors(self) -> FloatArray:
         """Those of the accuracies: √(a(1 − a)/n), with half a row more on either side, so that none is zero."""
-        n = np.where(self.rows > 0, self.rows, self.count)
-        a = (n * self.accuracy + 0.5) / (n + 1)
-        errors: FloatArray = np.sqrt(a * (1 - a) / n)
+        a = (self.equal * self.accuracy + 0.5) / (self.equal + 1)
+        errors: FloatArray = np.sqrt(a * (1 - a) / self.equal)
         return errors
 
     def errors_by_chance(self, random_state: int | np.random.RandomState | None) -> FloatArray:
         """Errors that a perfect model would show."""
         random = check_random_state(random_state)
         varies = np.flatnonzero(self.rows)
-        n, p = self.rows[varies], self.confidence[varies]
-        gaps = np.abs(random.binomial(n, p, (_DRAWS, len(varies))) / n - p)
+        n, q = self.rows[varies], self.doubt[varies]
+        gaps = np.abs(random.binomial(n, q, (_DRAWS, len(varies))) / n - q)
         errors: FloatArray = gaps @ self.share[varies]
         return errors
 
