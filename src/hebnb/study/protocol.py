@@ -75,9 +75,7 @@ class Fold:
 def prepare(dataset: Dataset, raw: Raw, settings: Settings) -> Prepared:
     """Subsample, drop columns that are all gaps, and tell categories from numbers."""
     labels, _ = raw.y.factorize(sort=True)
-    kept = np.arange(len(labels))
-    if len(kept) > settings.most_rows:
-        kept, _ = train_test_split(kept, train_size=settings.most_rows, stratify=labels, random_state=SEED)
+    kept = kept_rows(raw.y, settings)
     X = raw.X.iloc[kept].dropna(axis="columns", how="all")
     columns = []
     for name in X.columns:
@@ -87,6 +85,15 @@ def prepare(dataset: Dataset, raw: Raw, settings: Settings) -> Prepared:
             columns.append(X[name].to_numpy(dtype=float, na_value=np.nan))
     _, labels = np.unique(labels[kept], return_inverse=True)
     return Prepared(dataset.name, raw.fingerprint, columns, labels)
+
+
+def kept_rows(y: Any, settings: Settings) -> IntArray:
+    """Positions of the rows that are used: all, or a sample that has the shares of the classes."""
+    kept: IntArray = np.arange(len(y))
+    if len(kept) > settings.most_rows:
+        labels, _ = y.factorize(sort=True)
+        kept, _ = train_test_split(kept, train_size=settings.most_rows, stratify=labels, random_state=SEED)
+    return kept
 
 
 def _is_nominal(dataset: Dataset, raw: Raw, name: str) -> bool:
