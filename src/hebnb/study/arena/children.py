@@ -20,7 +20,7 @@ from hebnb.study.arena.measuring import Row, measure
 from hebnb.study.arena.resources import limit_memory
 from hebnb.study.protocol import Settings
 
-_OPENMP = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+OPENMP = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Threads that wait for each other by spinning take a hundred times as long beside another busy program.
 _PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 # What most contenders import, so that a process begins with it.
@@ -139,7 +139,7 @@ def _context(threads: int) -> Any:
     """Where processes come from: one that has imported what all need, with the number of threads set."""
     context = get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    with _environment(dict.fromkeys(_OPENMP, str(threads)) | _PATIENT):
+    with _environment(dict.fromkeys(OPENMP, str(threads)) | _PATIENT):
         forkserver.ensure_running()
     return context
 
@@ -165,7 +165,7 @@ def _work(results: Connection, lifeline: Connection, task: Task, conditions: Con
     warnings.simplefilter("ignore")
     limit_memory(conditions.memory)
     if task.contender.is_ours:
-        _pin(conditions.threads)
+        pin(conditions.threads)
     folds = list(task.rows.folds(task.settings))
     for number in task.folds:
         try:
@@ -185,7 +185,7 @@ def _end_with(lifeline: Connection) -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def _pin(threads: int) -> None:
+def pin(threads: int) -> None:
     """Keep this process to as many cores: hebnb has no setting for threads, it asks the machine."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
