@@ -28,6 +28,7 @@ RESULTS, TUNED = "results.jsonl", "tuned.jsonl"
 QUICK_DATASETS = ("hayes-roth", "vote", "tic-tac-toe", "cmc", "credit-g", "flights")
 QUICK_LIMIT = 20.0
 QUICK_ROWS = 1_000
+SLOW = ("EBM",)
 
 
 def planned(options: argparse.Namespace, datasets: Sequence[tuple[Dataset, Source]], contenders: Sequence[str]) -> Run:
@@ -43,7 +44,8 @@ def planned(options: argparse.Namespace, datasets: Sequence[tuple[Dataset, Sourc
     store.check()
     if options.force:
         store.path.unlink(missing_ok=True)
-    chosen = {name: CONTENDERS[name] for name in contenders}
+    left_out = SLOW if options.quick and not options.methods else ()
+    chosen = {name: CONTENDERS[name] for name in contenders if name not in left_out}
     if options.tuned:
         chosen = {name: contender for name, contender in chosen.items() if contender.space}
     return Run(datasets, chosen, settings, conditions, store, options.jobs, options.hours, options.retry)

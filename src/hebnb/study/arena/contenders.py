@@ -225,7 +225,7 @@ CONTENDERS: dict[str, Contender] = {
     "forest": Contender("random forest", "scikit-learn", random_forest, with_gaps, space=_SPACES["forest"]),
     # HistGradientBoosting takes at most 255 categories a column; columns with more are numbers to it.
     "HistGB": Contender(
-        "HistGradientBoosting",
+        "HistGB",
         "scikit-learn",
         hist_gradient_boosting,
         partial(as_categoricals, most=255),
@@ -239,8 +239,8 @@ CONTENDERS: dict[str, Contender] = {
         "scikit-bayes weighted AnDE", "scikit-bayes", partial(scikit_bayes, "WeightedAnDE"), as_codes, turn=3
     ),
     "ALR": Contender("scikit-bayes ALR", "scikit-bayes", partial(scikit_bayes, "ALR"), as_codes, turn=3),
-    "CatBoost": Contender("CatBoost", "catboost", catboost, gaps_named, turn=2, space=_SPACES["CatBoost"]),
     "EBM": Contender("EBM", "interpret-core", ebm, with_gaps, turn=4, space=_SPACES["EBM"]),
+    "CatBoost": Contender("CatBoost", "catboost", catboost, gaps_named, turn=2, space=_SPACES["CatBoost"]),
 }
 HERO = "evidence"
 # Who cannot be run, whatever is installed, and why.
