@@ -90,7 +90,6 @@ PROBES = [
     *probes("optdigits", "LightGBM", "max_depth", 3),
     *probes("optdigits", "LightGBM", "max_bin", 15),
     *probes("letter", "LightGBM", "max_depth", 3, 4),
-    *probes("letter", "LightGBM", "max_bin", 15),
     *probes("pendigits", "evidence", "max_crosses", 600),
     *probes("optdigits", "evidence", "max_crosses", 600),
 ]

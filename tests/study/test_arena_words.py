@@ -214,7 +214,7 @@ class TestFigures:
         rng = np.random.default_rng(0)
         rows = make_rows({name: (0.2 + rng.random(n)).tolist() for name in CONTENDERS})
         seconds = {name: 10 ** rng.uniform(-2, 2) for name in CONTENDERS}
-        rows = [row | {"fit s": seconds[row["method"]], "Brier": rng.random(), "ECE": rng.random()} for row in rows]
+        rows = [row | {"fit CPU s": seconds[row["method"]], "Brier": rng.random(), "ECE": rng.random()} for row in rows]
         return Comparison(outcomes_of(rows, 2, [f"d{k}" for k in range(n)], list(CONTENDERS)))
 
     def test_costs_are_medians_relative_to_the_lowest(self):
