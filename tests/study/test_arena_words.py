@@ -85,6 +85,18 @@ class TestOutcomes:
         assert comparison.ranks("log-loss") == {HERO: 2.5, "forest": 2.0, "LightGBM": 1.5}
         assert comparison.ranks("accuracy")["forest"] == pytest.approx((2 + 3) / 2)  # a tie of three, then last
 
+    def test_a_dataset_that_few_have_reached_does_not_count_yet(self):
+        losses = {HERO: [0.1, 0.1, 0.9], "forest": [0.2, 0.2, None], "LightGBM": [0.3, 0.3, None]}
+        comparison = make_comparison(losses)
+        assert comparison.reached == ["d0", "d1"]
+        assert comparison.tested == list(losses)
+        assert comparison.ranks("log-loss") == {HERO: 1.0, "forest": 2.0, "LightGBM": 3.0}
+
+    def test_nobody_is_tested_before_anything_is_done(self):
+        comparison = make_comparison({HERO: [None, None], "forest": [None, None]})
+        assert comparison.tested == comparison.reached == []
+        assert {sheet.name for sheet in all_sheets(comparison)} >= {"contenders", "log-loss"}
+
     def test_ranks_without_failures_are_the_plain_ones(self):
         rng = np.random.default_rng(0)
         names = [HERO, "forest", "LightGBM", "HistGB"]

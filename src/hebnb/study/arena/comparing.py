@@ -107,14 +107,23 @@ class Comparison:
         return self._table("state")
 
     @cached_property
+    def ended(self) -> Any:
+        """A table of whether a contender has come to an end on a dataset, be it a result or a failure."""
+        return self.states.isin(["", RAISED, *_FAILURES.values()])
+
+    @cached_property
+    def reached(self) -> list[str]:
+        """Datasets on which at least half of the contenders have come to an end: a run may still be on its way."""
+        return [dataset for dataset, share in self.ended.mean(axis="columns").items() if share >= 0.5]
+
+    @cached_property
     def tested(self) -> list[str]:
-        """Contenders with an outcome on every dataset, failures included. Others were not installed, or not reached."""
-        failed = {"", RAISED, *_FAILURES.values()}
-        return [name for name in self.contenders if set(self.states[name]) <= failed]
+        """Contenders that have come to an end on all of these. Others are not installed, or were not reached."""
+        return [name for name in self.contenders if self.reached and self.ended.loc[self.reached, name].all()]
 
     def block(self, measure: str) -> Any:
         """The values of those that are tested, rounded; who failed is worse than anybody who did not."""
-        values = self.values(measure)[self.tested].round(6)
+        values = self.values(measure).loc[self.reached, self.tested].round(6)
         return values.fillna(np.inf if measure in LOSSES else -np.inf)
 
     def ranks(self, measure: str) -> dict[str, float]:
@@ -136,7 +145,7 @@ class Comparison:
     @property
     def critical(self) -> float:
         """Nemenyi's critical difference of the ranks."""
-        return critical_difference(len(self.tested), len(self.datasets))
+        return critical_difference(len(self.tested), len(self.reached))
 
     def against(self, hero: str, measure: str) -> dict[str, Judged]:
         """A contender against every other, on the datasets that both have: Wilcoxon's test, corrected by Holm's way."""

@@ -53,13 +53,13 @@ def ranks_sheet(comparison: Comparison) -> Sheet:
         rows.append(["Friedman p", *(_p(comparison.friedman(measure)) for measure in QUALITIES)])
     untested = [titles()[name] for name in comparison.contenders if name not in comparison.tested]
     note = (
-        f"{len(comparison.tested)} contenders on {len(comparison.datasets)} datasets; Nemenyi's critical difference is "
+        f"{len(comparison.tested)} contenders on {len(comparison.reached)} datasets; Nemenyi's critical difference is "
         f"{comparison.critical:.2f}. Where a contender failed, it has the last rank."
         if comparison.tested
         else ""
     )
     if untested and note:
-        note += f" Without an outcome on every dataset, and so without a rank: {', '.join(untested)}."
+        note += f" Without an outcome on each of these, and so without a rank: {', '.join(untested)}."
     heads = [("", ""), *((measure, ".2f") for measure in QUALITIES)]
     return Sheet("ranks", "Mean ranks", heads, rows, note)
 
