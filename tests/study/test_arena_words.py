@@ -233,7 +233,15 @@ class TestFigures:
         rows = make_rows({HERO: [0.2, 0.4, 0.6], "forest": [0.1, 0.8, 0.6]})
         records = costs(Comparison(outcomes_of(rows, 2, ["d0", "d1", "d2"], [HERO, "forest"])))
         assert [record["relative"] for record in records] == pytest.approx([1.0, 1.0])  # of 2, 1, 1 and of 1, 2, 1
-        assert [record["complete"] for record in records] == [True, True]
+        assert [record["share"] for record in records] == [1, 1]
+
+    def test_who_has_few_datasets_is_named_and_not_drawn(self):
+        rows = make_rows({HERO: [0.5] * 5, "forest": [0.5] * 5, "LightGBM": [0.5] * 2 + [None] * 3})
+        figure = cost(
+            costs(Comparison(outcomes_of(rows, 2, [f"d{n}" for n in range(5)], [HERO, "forest", "LightGBM"])))
+        )
+        assert {text.get_text() for text in figure.axes[0].texts} == {"EvidenceClassifier", "random forest"}
+        assert "LightGBM" in figure.get_supxlabel()
 
     def test_names_of_everybody_are_there_and_none_covers_another(self):
         figure = cost(costs(self.everybody()))

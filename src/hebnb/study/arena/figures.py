@@ -10,6 +10,8 @@ from hebnb.study.arena.comparing import Comparison
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.figures import critical_differences
 
+# The share of datasets below which a median would be that of other datasets than everybody else's.
+_ENOUGH = 0.5
 _SHOWN = ("log-loss", "Brier", "ECE", "accuracy")
 
 
@@ -21,7 +23,8 @@ def all_figures(comparison: Comparison, folder: Path) -> dict[str, str]:
     drawings: dict[str, tuple[str, Callable[[], Any]]] = {
         "cost": (
             "Log-loss over the lowest of the dataset, against seconds of the processor to fit; medians over the "
-            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow.",
+            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks half of "
+            "them is only named.",
             lambda: cost(costs(comparison)),
         ),
         "critical-differences": (
@@ -45,24 +48,25 @@ def costs(comparison: Comparison) -> list[dict[str, Any]]:
 
     The seconds are the processor's, of all threads and helpers: they depend less on what else the machine does.
     """
-    losses = comparison.values("log-loss").clip(lower=1e-6)  # where all are certain and right, all are the lowest
+    losses = comparison.values("log-loss").loc[comparison.reached]
+    losses = losses.clip(lower=1e-6)  # where all are certain and right, all are the lowest
     relative = losses.div(losses.min(axis="columns"), axis="index")
-    times = comparison.values("fit CPU s")
+    times = comparison.values("fit CPU s").loc[comparison.reached]
     return [
         {
             "contender": name,
             "seconds": float(times[name].median()),
             "relative": float(relative[name].median()),
-            "datasets": int(relative[name].notna().sum()),
-            "complete": bool(relative[name].notna().all()),
+            "share": float(relative[name].notna().mean()),
         }
         for name in comparison.contenders
-        if relative[name].notna().any()
     ]
 
 
 def cost(records: list[dict[str, Any]]) -> Any:
-    """A point for every contender, with its name beside it."""
+    """A point for every contender that has enough datasets, with its name beside it."""
+    few = [titles()[record["contender"]] for record in records if not record["share"] >= _ENOUGH]
+    records = [record for record in records if record["share"] >= _ENOUGH]
     if len(records) < 2:
         return None
     from matplotlib.figure import Figure
@@ -78,7 +82,7 @@ def cost(records: list[dict[str, Any]]) -> Any:
             record["relative"],
             marker="D" if is_ours else "o",
             s=64,
-            facecolors=colour if record["complete"] else "none",
+            facecolors=colour if record["share"] == 1 else "none",
             edgecolors=colour,
             linewidths=1.5,
         )
@@ -91,6 +95,8 @@ def cost(records: list[dict[str, Any]]) -> Any:
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.margins(x=0.16, y=0.08)
     axis.grid(alpha=0.25)
+    if few:
+        figure.supxlabel(f"Too few datasets for a point: {', '.join(few)}.", fontsize=9, color="0.35")
     _name(figure, axis, records)
     return figure
 
