@@ -1,6 +1,6 @@
-"""Results of evidence.py for README.md and the pages: ``python benchmarks/evidence_figures.py evidence-results.jsonl``.
+"""Results of the arena for README.md: ``python benchmarks/evidence_figures.py arena/results.jsonl``.
 
-It takes means over the five folds of the store that evidence.py wrote, makes tables and facts of them, and writes
+It takes means over the five folds of the store that the arena wrote, makes tables and facts of them, and writes
 ``benchmarks/results/evidence.json``; ``python docs/figures.py`` then shows them. Without a store it makes the tables of
 the means anew that the file has.
 """
@@ -16,22 +16,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hebnb.study.arena.contenders import titles
 from record import FOLDER, Results, Table, Value, record
 
 Row: TypeAlias = dict[str, Any]
 FOLDS = 5
-# As evidence.py calls them, and as people know them.
-NAMES = {
-    "evidence": "EvidenceClassifier",
-    "NB+loo": "NB+loo",
-    "AODE+loo": "AODE+loo",
-    "logistic": "logistic regression",
-    "forest": "random forest",
-    "HistGB": "HistGB",
-    "LightGBM": "LightGBM",
-    "EBM": "EBM",
-    "CatBoost": "CatBoost",
-}
+NAMES = titles()  # as the arena calls them, and as people know them
 IN_README = ("evidence", "CatBoost", "LightGBM", "EBM", "logistic")
 TABLES_IN_README = ("amazon-employee", "click-prediction", "adult", "bank-marketing", "flights", "nomao")
 TIMED = "adult"  # the table whose fits README.md tells the seconds of
@@ -151,7 +141,7 @@ def readme_table(means: Sequence[Row], methods: dict[str, Row]) -> Table:
         lines.append([name, *(f"**{text}**" if text and float(text) == least else text for text in shown)])
     for label, part, pattern in (
         ("tables that a method was run on", "datasets", ".0f"),
-        (f"mean rank there, of {len(NAMES)} methods", "rank", ".1f"),
+        (f"mean rank there, of {len(methods)} methods", "rank", ".1f"),
         ("mean calibration error there", "ECE", ".3f"),
     ):
         numbers = [methods.get(method, {}).get(part) for method in IN_README]
@@ -197,7 +187,7 @@ def results_of(means: Sequence[Row], methods: dict[str, Row]) -> Results:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("store", type=Path, nargs="?", help="the file that evidence.py wrote")
+    parser.add_argument("store", type=Path, nargs="?", help="the file that the arena wrote")
     store = parser.parse_args().store
     if store is None:
         before = json.loads((FOLDER / "evidence.json").read_text())

@@ -12,16 +12,18 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
+import arena_figures
 import evidence_figures
 import evidence_times
 import figures
 import record
 import study_figures
+import where_we_lose
 from measure import Comparison
 
 RESULTS = sorted(figures.RESULTS.glob("*.json"))
 # Pages on which every measured number has to come from a file. Others show what doctests and transcripts compute.
-STRICT = [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"]
+STRICT = [ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "where-we-lose.md"]
 MEASURED = re.compile(r"(?<![\w.])\d[\d,]*\.\d+|\d+ (?:%|s\b|ms|[GMk]B|times)")
 
 
@@ -110,7 +112,56 @@ def test_a_store_of_folds_becomes_means_and_tables():
     assert evidence_figures.facts_of(means, methods)["wins-over-catboost"] == 1
     shown = figures.as_markdown(evidence_figures.results_of(means, methods).tables["readme"].document()).splitlines()
     assert "| adult | **0.200** | 0.300 | – | – | – |" in shown
-    assert "| mean rank there, of 9 methods | 1.0 | 2.0 | – | – | – |" in shown
+    assert "| mean rank there, of 2 methods | 1.0 | 2.0 | – | – | – |" in shown
+
+
+def test_tables_and_words_of_the_arena_are_those_of_its_means():
+    document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
+    found = arena_figures.results_of(document["outcomes"])
+    tables = {name: table.document() for name, table in found.tables.items()}
+    assert json.loads(json.dumps(tables)) == document["tables"]
+    assert dict(found.facts) == document["facts"]
+
+
+def test_everybody_and_every_dataset_of_the_arena_is_in_its_file():
+    document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
+    places = [(outcome["dataset"], outcome["method"]) for outcome in document["outcomes"]]
+    assert len(set(places)) == len(places) == len(arena_figures.IN_ORDER) * len(arena_figures.CONTENDERS)
+    heads = [head for head, _ in document["tables"]["log-loss"]["columns"]]
+    assert len(heads) == len(arena_figures.CONTENDERS) + 2
+
+
+def test_every_dataset_on_which_we_lose_has_its_reason_and_numbers():
+    """Ten paragraphs, in the order of the table, each with numbers that were measured."""
+    worst = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))["tables"]["worst"]["rows"]
+    text = (ROOT / "docs" / "where-we-lose.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## ([\w-]+)\n\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL))
+    assert list(sections) == [row[0] for row in worst]
+    assert len(sections) == 10
+    for name, paragraph in sections.items():
+        assert f"<!-- = losses/{name}/" in paragraph
+
+
+def test_every_probe_was_measured():
+    document = json.loads((figures.RESULTS / "losses.json").read_text(encoding="utf-8"))
+    assert set(document["facts"]) == {probe.name for probe in where_we_lose.PROBES}
+
+
+def test_what_the_arena_left_becomes_outcomes(tmp_path):
+    settings = str(arena_figures.Settings(folds=arena_figures.FOLDS))
+    rows = [
+        {"dataset": "car", "method": "HEB-M", "fold": fold, "rows": 1_728, "settings": settings, "log-loss": 0.1 * fold}
+        for fold in range(5)
+    ]
+    rows += [
+        rows[0] | {"method": "EBM", "error": "more than 600 s"},
+        rows[0] | {"method": "forest", "settings": "other"},
+    ]
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {(o["dataset"], o["method"]): o for o in arena_figures.outcomes_in(tmp_path)}
+    assert found["car", "HEB-M"]["log-loss"] == pytest.approx(0.2)
+    assert found["car", "EBM"]["state"] == "too slow"
+    assert found["car", "forest"]["state"] == found["vote", "HEB-M"]["state"] == "not reached"
 
 
 def test_a_record_keeps_what_a_run_did_not_look_for(tmp_path):

@@ -15,7 +15,9 @@ from hebnb.foundation.printable import visible
 from hebnb.foundation.signals import stopping_cleanly
 
 if TYPE_CHECKING:
+    from hebnb.study.registry import Dataset
     from hebnb.study.runner import Run
+    from hebnb.study.sources import Source
 
 _NEEDED = {"pandas": "pandas", "matplotlib": "matplotlib", "scikit_posthocs": "scikit-posthocs", "rich": "rich"}
 
@@ -25,6 +27,8 @@ examples:
   python -m hebnb.study --data folder               the whole study on a folder of CSV files
   python -m hebnb.study --datasets car vote         two datasets, from OpenML
   python -m hebnb.study --methods Laplace HEB-M     two methods
+  python -m hebnb.study --arena --data folder       ours beside other people's programs, in three hours
+  python -m hebnb.study --arena --quick             the same in three minutes, on small tables
 
 A second run does only what is missing. Exit code: 0 all done, 1 something failed or was left out that was asked for
 by name, 2 wrong arguments, 130 interrupted, 143 terminated.
@@ -59,27 +63,36 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of CSV files; without it OpenML is asked")
-    parser.add_argument("--output", type=Path, default=Path("study"), metavar="DIR", help="default: study")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="default: study, or arena")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these datasets")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument("--quick", action="store_true", help="fewer rows, folds and methods: under two minutes")
     parser.add_argument("--future-work", action="store_true", help="the paper's list of future work: tables only")
     parser.add_argument("--force", action="store_true", help="redo what was done before")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--jobs", type=int, help="processes (default: all cores; in the arena one)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="where OpenML's files are kept")
     parser.add_argument("--list", action="store_true", help="list datasets and methods, and stop")
+    arena = parser.add_argument_group("arena", "Our methods beside other people's programs, in five folds.")
+    arena.add_argument("--arena", action="store_true", help="run this instead of the paper's experiments")
+    arena.add_argument("--threads", type=int, default=2, help="of every contender (default: 2)")
+    arena.add_argument("--limit", type=float, default=600, help="seconds that a fold may take (default: 600)")
+    arena.add_argument("--memory", type=float, default=8, help="gigabytes that a process may take (default: 8)")
+    arena.add_argument("--hours", type=float, default=3, help="after which it stops; run again to go on (default: 3)")
+    arena.add_argument("--tuned", action="store_true", help="tune what has something to tune, by random search")
+    arena.add_argument("--budget", type=float, default=3600, help="seconds of tuning a dataset (default: 3600)")
+    arena.add_argument("--retry", action="store_true", help="try again what failed")
+    arena.add_argument("--report", action="store_true", help="run nothing; write up what is there")
     return parser
 
 
 def _study(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from hebnb.study import methods, registry
-
     if options.list:
-        print("datasets:", *registry.DATASETS, sep="\n  ")
-        print("methods:", *methods.METHODS, sep="\n  ")
+        _list(options)
         return 0
+    if options.arena:
+        return _arena(options)
     run = _plan(options)
     console = Console(stderr=True)
     if options.future_work:
@@ -101,21 +114,42 @@ def _study(options: argparse.Namespace) -> int:
     return 1 if failures or asked_in_vain else 0
 
 
+def _list(options: argparse.Namespace) -> None:
+    from hebnb.study.methods import METHODS
+    from hebnb.study.registry import DATASETS
+
+    names = list(METHODS)
+    if options.arena:
+        from hebnb.study.arena.contenders import CONTENDERS
+
+        names = list(CONTENDERS)
+    print("datasets:", *DATASETS, sep="\n  ")
+    print("methods:", *names, sep="\n  ")
+
+
+def _arena(options: argparse.Namespace) -> int:
+    """The comparison with other people's programs."""
+    from hebnb.study.arena import command
+    from hebnb.study.arena.contenders import CONTENDERS
+
+    options.output = options.output or Path("arena")
+    datasets = _datasets(options, command.QUICK_DATASETS)
+    contenders = _known("method", options.methods, CONTENDERS)
+    _check_jobs(options, 1)
+    return command.run(options, datasets, contenders)
+
+
 def _plan(options: argparse.Namespace) -> Run:
     """What is to be run, from the arguments."""
     from hebnb.study.methods import METHODS, SLOW
     from hebnb.study.protocol import Settings
-    from hebnb.study.registry import DATASETS, FLIGHTS
     from hebnb.study.runner import Run
-    from hebnb.study.sources import Bundled, Folder, OpenML
     from hebnb.study.store import Store
 
-    chosen = _known("dataset", options.datasets, DATASETS)
+    options.output = options.output or Path("study")
+    datasets = _datasets(options)
     run_methods = _known("method", options.methods, METHODS)
-    if options.jobs < 1:
-        raise ParameterError(f"--jobs {options.jobs} must be at least 1.")
-    if options.data is not None and not options.data.is_dir():
-        raise InputError(f"{options.data} is not a folder.", "--data names a folder of CSV files.")
+    _check_jobs(options, os.cpu_count() or 1)
     settings = Settings(1_000, 3) if options.quick else Settings(folds=5) if options.future_work else Settings()
     if options.quick and not options.methods:
         run_methods = [name for name in run_methods if name not in SLOW]
@@ -124,9 +158,25 @@ def _plan(options: argparse.Namespace) -> Run:
     store.create()
     if options.force:
         store.forget(str(settings))
-    source = OpenML(options.cache) if options.data is None else Folder(options.data)
-    datasets = [(DATASETS[name], Bundled() if name == FLIGHTS.name else source) for name in chosen]
     return Run(datasets, run_methods, settings, store, options.jobs)
+
+
+def _datasets(options: argparse.Namespace, quick: tuple[str, ...] = ()) -> list[tuple[Dataset, Source]]:
+    """Those that were asked for, or else all, or a few if it has to be quick; and where each comes from."""
+    from hebnb.study.registry import DATASETS, FLIGHTS
+    from hebnb.study.sources import Bundled, Folder, OpenML
+
+    chosen = _known("dataset", options.datasets or (list(quick) if options.quick else None), DATASETS)
+    if options.data is not None and not options.data.is_dir():
+        raise InputError(f"{options.data} is not a folder.", "--data names a folder of CSV files.")
+    source = OpenML(options.cache) if options.data is None else Folder(options.data)
+    return [(DATASETS[name], Bundled() if name == FLIGHTS.name else source) for name in chosen]
+
+
+def _check_jobs(options: argparse.Namespace, otherwise: int) -> None:
+    options.jobs = otherwise if options.jobs is None else options.jobs
+    if options.jobs < 1:
+        raise ParameterError(f"--jobs {options.jobs} must be at least 1.")
 
 
 def _known(kind: str, given: list[str] | None, known: dict[str, Any]) -> list[str]:

@@ -38,12 +38,12 @@ def all_figures(
         "critical-differences": (
             "Mean ranks of the seven smoothers (50 Minka steps). A bar joins those that do not differ significantly "
             "(Nemenyi, 0.05).",
-            lambda: critical_differences(results, [solved(method, "Minka") for method in SMOOTHERS], METRICS),
+            lambda: critical_differences(_tables(results, [solved(method, "Minka") for method in SMOOTHERS], METRICS)),
         ),
         "critical-differences-beyond": (
             "Mean ranks with leave-one-out weights beside the paper's methods (exact).",
             lambda: critical_differences(
-                results, ["HEB-M", "HEB-M+GR", "HEB-AODE", *BEYOND], ("accuracy", "log-loss", "Brier", "ECE")
+                _tables(results, ["HEB-M", "HEB-M+GR", "HEB-AODE", *BEYOND], ("accuracy", "log-loss", "Brier", "ECE"))
             ),
         ),
         "reliability": (
@@ -95,18 +95,22 @@ def synthetic(records: list[dict[str, Any]]) -> Any:
     return figure
 
 
-def critical_differences(results: Any, methods: list[str], metrics: tuple[str, ...]) -> Any:
-    """A diagram for every metric."""
+def _tables(results: Any, methods: list[str], metrics: tuple[str, ...]) -> dict[str, Any]:
+    return {metric: means(results, metric, methods) for metric in metrics}
+
+
+def critical_differences(tables: dict[str, Any]) -> Any:
+    """A diagram for each of four metrics, of tables with datasets as rows and methods as columns; None if small."""
     import scikit_posthocs
     from matplotlib.figure import Figure
 
-    tables = {metric: means(results, metric, methods) for metric in metrics}
-    if any(len(table) < 3 for table in tables.values()):
+    if any(len(table) < 3 or table.shape[1] < 3 for table in tables.values()):
         return None
-    figure = Figure(figsize=(11, 1.0 + 0.62 * len(methods)), layout="constrained")
+    most = max(table.shape[1] for table in tables.values())
+    figure = Figure(figsize=(11, 1.0 + 0.62 * most), layout="constrained")
     for axis, (metric, table) in zip(figure.subplots(2, 2).ravel(), tables.items(), strict=True):
         values = table if metric in LOSSES else -table
-        names = [method.removesuffix(" (Minka)") for method in methods]
+        names = [method.removesuffix(" (Minka)") for method in table.columns]
         ranks = dict(zip(names, mean_ranks(values.to_numpy(), lower_is_better=True), strict=True))
         p_values = scikit_posthocs.posthoc_nemenyi_friedman(values.to_numpy())
         p_values.index = p_values.columns = names

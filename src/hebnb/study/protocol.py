@@ -92,10 +92,17 @@ def prepare(dataset: Dataset, raw: Raw, settings: Settings) -> Prepared:
 def sampled(raw: Raw, settings: Settings) -> tuple[Any, IntArray]:
     """A sample of the rows without columns that are all gaps, and the classes of its rows, 0 … C−1."""
     labels, _ = raw.y.factorize(sort=True)
-    kept = np.arange(len(labels))
-    if len(kept) > settings.most_rows:
-        kept, _ = train_test_split(kept, train_size=settings.most_rows, stratify=labels, random_state=SEED)
+    kept = kept_rows(raw.y, settings)
     return raw.X.iloc[kept].dropna(axis="columns", how="all"), np.unique(labels[kept], return_inverse=True)[1]
+
+
+def kept_rows(y: Any, settings: Settings) -> IntArray:
+    """Positions of the rows that are used: all, or a sample that has the shares of the classes."""
+    kept: IntArray = np.arange(len(y))
+    if len(kept) > settings.most_rows:
+        labels, _ = y.factorize(sort=True)
+        kept, _ = train_test_split(kept, train_size=settings.most_rows, stratify=labels, random_state=SEED)
+    return kept
 
 
 def is_nominal(dataset: Dataset, raw: Raw, name: str) -> bool:

@@ -1,0 +1,245 @@
+"""Who is ahead of whom, by tests and in words that only tests may choose."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from hebnb.study.arena.measuring import COSTS, QUALITIES, Row
+from hebnb.study.statistics import LOSSES, Paired, critical_difference, friedman_p, holm, leaning, mean_ranks, paired
+
+Outcome: TypeAlias = dict[str, Any]
+
+ALPHA = 0.05
+# Wilcoxon's test of fewer datasets can never reject.
+LEAST_DATASETS = 6
+# What a reason begins with, and the word for it. A program that failed so is last where it failed.
+_FAILURES = {"more than": "too slow", "out of memory": "out of memory", "died": "died"}
+NOT_INSTALLED = "not installed"
+NOT_REACHED = "not reached"
+RAISED = "raised"
+
+
+def outcomes_of(rows: Iterable[Row], folds: int, datasets: Sequence[str], contenders: Sequence[str]) -> list[Outcome]:
+    """What became of every contender on every dataset: means over all folds, or the state in which it is without them.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As the store has them.
+    folds : int
+        Of which a contender needs all.
+    datasets, contenders : list of str
+
+    Returns
+    -------
+    list of dict
+        With ``dataset``, ``method``, ``state`` (empty where all folds are there), ``reason``, and the measures.
+    """
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["dataset"], row["method"]].append(row)
+    return [_outcome(dataset, name, groups[dataset, name], folds) for dataset in datasets for name in contenders]
+
+
+def _outcome(dataset: str, name: str, rows: Sequence[Row], folds: int) -> Outcome:
+    done = [row for row in rows if not row.get("error")]
+    reasons = [row["error"] for row in sorted(rows, key=lambda row: row["fold"]) if row.get("error")]
+    found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
+    if len(done) < folds:
+        return found | {"state": _state(reasons, len(done), folds), "reason": reasons[0] if reasons else None}
+    found["state"] = ""
+    for measure in (*QUALITIES, *COSTS, "loo log-loss", "tried"):
+        numbers = [row[measure] for row in done if row.get(measure) is not None]
+        if len(numbers) == len(done):
+            found[measure] = float(f"{np.mean(numbers):.7g}")
+    return found
+
+
+def _state(reasons: Sequence[str], done: int, folds: int) -> str:
+    if not reasons:
+        return f"{done} of {folds} folds" if done else NOT_REACHED
+    first = next((reason for reason in reasons if not reason.startswith("not tried")), reasons[0])
+    if first.startswith(NOT_INSTALLED):
+        return NOT_INSTALLED
+    return next((word for start, word in _FAILURES.items() if first.startswith(start)), RAISED)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One contender beside another: on how many datasets, with what outcome, and the word that the test allows."""
+
+    datasets: int
+    outcome: Paired
+    adjusted: float
+    word: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All outcomes of an arena, by measure."""
+
+    outcomes: Sequence[Outcome]
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        """In the order of the outcomes."""
+        return list(dict.fromkeys(outcome["dataset"] for outcome in self.outcomes))
+
+    @cached_property
+    def contenders(self) -> list[str]:
+        """In the order of the outcomes."""
+        return list(dict.fromkeys(outcome["method"] for outcome in self.outcomes))
+
+    def values(self, measure: str) -> Any:
+        """A table of a measure: datasets as rows, contenders as columns, NaN where folds are missing."""
+        return self._table(measure).astype(float)
+
+    @cached_property
+    def states(self) -> Any:
+        """The same of the states."""
+        return self._table("state")
+
+    @cached_property
+    def ended(self) -> Any:
+        """A table of whether a contender has come to an end on a dataset, be it a result or a failure."""
+        return self.states.isin(["", RAISED, *_FAILURES.values()])
+
+    @cached_property
+    def reached(self) -> list[str]:
+        """Datasets on which at least half of the contenders have come to an end: a run may still be on its way."""
+        return [dataset for dataset, share in self.ended.mean(axis="columns").items() if share >= 0.5]
+
+    @cached_property
+    def tested(self) -> list[str]:
+        """Contenders that have come to an end on all of these. Others are not installed, or were not reached."""
+        return [name for name in self.contenders if self.reached and self.ended.loc[self.reached, name].all()]
+
+    def block(self, measure: str) -> Any:
+        """The values of those that are tested, rounded; who failed is worse than anybody who did not."""
+        values = self.values(measure).loc[self.reached, self.tested].round(6)
+        return values.fillna(np.inf if measure in LOSSES else -np.inf)
+
+    def ranks(self, measure: str) -> dict[str, float]:
+        """Mean rank of every contender that is tested."""
+        block = self.block(measure)
+        if block.empty:
+            return {}
+        return dict(zip(block.columns, mean_ranks(block.to_numpy(), measure in LOSSES).tolist(), strict=True))
+
+    def friedman(self, measure: str) -> float:
+        """p of Friedman's test."""
+        return friedman_p(self.block(measure).to_numpy())
+
+    @property
+    def tried(self) -> bool:
+        """Whether anything was run at all."""
+        return any(outcome["state"] != NOT_REACHED for outcome in self.outcomes)
+
+    @property
+    def critical(self) -> float:
+        """Nemenyi's critical difference of the ranks."""
+        return critical_difference(len(self.tested), len(self.reached))
+
+    def against(self, hero: str, measure: str) -> dict[str, Judged]:
+        """A contender against every other, on the datasets that both have: Wilcoxon's test, corrected by Holm's way."""
+        values, lower = self.values(measure), measure in LOSSES
+        others = [name for name in self.contenders if name != hero]
+        pairs = [values[[hero, other]].dropna().to_numpy().T for other in others]
+        outcomes = [paired(ours, theirs, lower) for ours, theirs in pairs]
+        enough = [pair.shape[1] >= LEAST_DATASETS for pair in pairs]
+        adjusted = holm(np.where(enough, [outcome.p for outcome in outcomes], np.nan))
+        words = [
+            word(p, leaning(ours, theirs, lower), there)
+            for p, (ours, theirs), there in zip(adjusted, pairs, enough, strict=True)
+        ]
+        return {
+            other: Judged(pair.shape[1], outcome, float(p), said)
+            for other, pair, outcome, p, said in zip(others, pairs, outcomes, adjusted, words, strict=True)
+        }
+
+    def _table(self, measure: str) -> Any:
+        cells = {(o["dataset"], o["method"]): o.get(measure) for o in self.outcomes}
+        rows = [[cells.get((dataset, name)) for name in self.contenders] for dataset in self.datasets]
+        return pd.DataFrame(rows, self.datasets, self.contenders, dtype=object)
+
+
+def word(p: float, leans: float, enough: bool) -> str:
+    """The word that a test allows for one contender beside another.
+
+    Examples
+    --------
+    >>> word(0.001, 20.0, True), word(0.001, -20.0, True), word(0.3, 20.0, True), word(0.001, 20.0, False)
+    ('ahead of', 'behind', 'level with', 'not compared')
+    """
+    if not enough:
+        return "not compared"
+    if not p < ALPHA:  # NaN, where all are ties, is level too
+        return "level with"
+    return "ahead of" if leans > 0 else "behind"
+
+
+def standing(hero: str, judged: Mapping[str, Judged], titles: Mapping[str, str]) -> str:
+    """How a contender stands, as a sentence. It is first only if the test says that it is ahead of everybody.
+
+    Examples
+    --------
+    >>> ahead = Judged(31, Paired(30, 1, 1e-6), 1e-5, "ahead of")
+    >>> level = Judged(31, Paired(16, 15, 0.9), 0.9, "level with")
+    >>> standing("a", {"b": ahead, "c": ahead}, {"a": "A", "b": "B", "c": "C"})
+    'A is first: ahead of B and C.'
+    >>> standing("a", {"b": level, "c": ahead}, {"a": "A", "b": "B", "c": "C"})
+    'A is level with B; ahead of C.'
+    """
+    groups: dict[str, list[str]] = {"behind": [], "level with": [], "ahead of": [], "not compared": []}
+    for other, one in judged.items():
+        groups[one.word].append(titles[other])
+    uncompared = groups.pop("not compared")
+    said = [f"{start} {_listed(names)}" for start, names in groups.items() if names]
+    is_first = bool(groups["ahead of"]) and len(groups["ahead of"]) == len(judged)
+    text = f"{titles[hero]} is {'first: ' if is_first else ''}{'; '.join(said)}." if said else ""
+    if uncompared:
+        text += f" Not compared, for want of datasets that both have: {_listed(uncompared)}."
+    return text.strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True)
+class Worst:
+    """A dataset on which somebody has a lower loss, and by how much."""
+
+    dataset: str
+    peer: str
+    ours: float
+    theirs: float
+
+    @property
+    def ratio(self) -> float:
+        """Ours over theirs."""
+        return self.ours / self.theirs
+
+
+def worst_pairs(
+    comparison: Comparison, hero: str, peers: Sequence[str], n: int = 10, least: float = 0.005
+) -> list[Worst]:
+    """Where a contender loses most, by the ratio of log-losses; of every dataset the worst peer.
+
+    A difference below ``least`` nats is none: a ratio of two numbers near zero says nothing.
+    """
+    losses = comparison.values("log-loss")
+    found = []
+    for dataset in comparison.datasets:
+        ours, theirs = losses.loc[dataset, hero], losses.loc[dataset, list(peers)].dropna()
+        if np.isnan(ours) or theirs.empty or ours - theirs.min() < least:
+            continue
+        found.append(Worst(dataset, str(theirs.idxmin()), float(ours), float(theirs.min())))
+    return sorted(found, key=lambda one: one.ratio, reverse=True)[:n]

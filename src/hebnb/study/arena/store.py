@@ -1,0 +1,65 @@
+"""Results that outlive the process: a file of JSON lines, one a dataset, contender and fold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hebnb.errors import InputError
+from hebnb.study.arena.measuring import Row
+
+Place: TypeAlias = tuple[str, str, int]
+# What has to be the same for a result to stand: the program, the rows, and how long it was allowed to look.
+_IDENTITY = ("version", "fingerprint", "settings", "budget")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The file. Of several lines for one place the last counts."""
+
+    path: Path
+
+    def rows(self) -> dict[Place, Row]:
+        """All results by dataset, contender and fold. A line that a killed run left half written is none."""
+        if not self.path.exists():
+            return {}
+        found = {}
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            row = _read(line)
+            if row is not None:
+                found[row["dataset"], row["method"], row["fold"]] = row
+        return found
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Append, in one piece."""
+        text = json.dumps(dict(row), ensure_ascii=False) + "\n"
+        with self.path.open("ab") as file:
+            if file.tell() and not self._ends_a_line():
+                text = "\n" + text
+            file.write(text.encode())
+
+    def check(self) -> None:
+        """Whether the file is one of ours, or can become one."""
+        if self.path.exists() and self.path.stat().st_size and not self.rows():
+            raise InputError(f"{self.path}: holds no results.", "Name another folder with --output.")
+
+    def _ends_a_line(self) -> bool:
+        with self.path.open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+
+
+def _read(line: str) -> Row | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and {"dataset", "method", "fold"} <= row.keys() else None
+
+
+def stands(row: Row | None, wanted: Row) -> bool:
+    """Whether what is there is a result of this program on these rows."""
+    return row is not None and all(row.get(name) == wanted.get(name) for name in _IDENTITY)
