@@ -34,7 +34,7 @@ from hebnb import AODE, EvidenceClassifier, NaiveBayes
 from hebnb.study.protocol import SEED, Fold, Prepared, Settings, fit, prepare, scores, split
 from hebnb.study.registry import DATASETS, FLIGHTS
 from hebnb.study.sources import Bundled, Folder
-from hebnb.study.statistics import paired
+from hebnb.study.statistics import critical_difference, paired
 from hebnb.study.store import Cell, Store
 from record import Results, Table, Value, record
 
@@ -232,6 +232,10 @@ def results_of(found: pd.DataFrame) -> Results:
                    ("ECE: lower", ".0f"), ("higher", ".0f"), ("p", ".3f"), ("log-loss, median change", "+.1%"),
                    ("worst", "+.1%"), ("on", "")]  # fmt: skip
     facts: dict[str, Value] = {"datasets": len(loss), "methods": len(compared)}
+    facts["critical-difference"] = critical_difference(len(compared), len(loss))
+    for name, title, lower, higher, p, *_, median, _, _ in after:
+        parts = {"lower": lower, "higher": higher, "p": p, "median": median}
+        facts |= {f"{name}/{title}/{part}": value for part, value in parts.items()}
     tables = {"calibrators": Table(heads, rows, grouped=True), "left-out": Table(after_heads, after, grouped=True)}
     return Results(tables, facts)
 
