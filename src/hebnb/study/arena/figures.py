@@ -23,8 +23,8 @@ def all_figures(comparison: Comparison, folder: Path) -> dict[str, str]:
     drawings: dict[str, tuple[str, Callable[[], Any]]] = {
         "cost": (
             "Log-loss over the lowest of the dataset, against seconds of the processor to fit; medians over the "
-            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks more than a quarter "
-            "of them is only named.",
+            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks more than "
+            "a quarter of them is only named.",
             lambda: cost(costs(comparison)),
         ),
         "critical-differences": (
