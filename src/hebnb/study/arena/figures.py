@@ -11,7 +11,7 @@ from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.figures import critical_differences
 
 # The share of datasets below which a median would be that of other datasets than everybody else's.
-_ENOUGH = 0.5
+_ENOUGH = 0.75
 _SHOWN = ("log-loss", "Brier", "ECE", "accuracy")
 
 
@@ -23,8 +23,8 @@ def all_figures(comparison: Comparison, folder: Path) -> dict[str, str]:
     drawings: dict[str, tuple[str, Callable[[], Any]]] = {
         "cost": (
             "Log-loss over the lowest of the dataset, against seconds of the processor to fit; medians over the "
-            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks half of "
-            "them is only named.",
+            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks more than "
+            "a quarter of them is only named.",
             lambda: cost(costs(comparison)),
         ),
         "critical-differences": (
