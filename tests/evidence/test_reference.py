@@ -13,6 +13,8 @@ from hebnb import EvidenceClassifier
 from hebnb.columns.kinds import BinTree
 from hebnb.evidence.choice import Choice, ColumnStrengths, Cross
 from hebnb.evidence.counts import EvidenceCounts
+from hebnb.evidence.leaving import NoRow
+from hebnb.evidence.paths import given, of_cross
 from hebnb.evidence.sampled import depth_of
 
 pd = pytest.importorskip("pandas")
@@ -341,3 +343,17 @@ def test_a_cross_that_outgrows_its_table_still_goes_from_coarse_to_fine():
     new, _ = batch(30, 300)
     expected = [reference.score(row) for row in new.astype(object).to_numpy().tolist()]
     assert_allclose(model.predict_joint_log_proba(new), expected, rtol=0, atol=1e-10)
+
+
+def test_what_parts_rule_out_is_no_nan():
+    """Parts that are surer than a probability can be in floating point."""
+    rows = np.repeat(np.arange(4), 5)
+    leaving = NoRow(np.array([10.0, 10.0]))
+    count = np.array([[5.0, 0, 5, 0, 0], [0.0, 5, 0, 5, 0]])
+    said = np.array([[0.0, 0, -5000, 3000], [-5000.0, 4000, 0, 0]])
+    path = of_cross(
+        leaving, [(rows, count), (rows, count)], given((0.01, 0.01)), lambda number, units: said[:, rows[units]], None
+    )
+    for level in path:
+        assert np.isfinite(level.evidence).all()
+        assert (level.probability > 0).all()

@@ -30,6 +30,8 @@ Said: TypeAlias = Callable[[int, IntArray], FloatArray]
 
 # Counts that differ by less than this share are those of the same rows.
 _SAME = 1e-9
+# The least log of a probability, so that none is zero: what many tables rule out can be ruled out no further.
+_LEAST = -600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,4 +182,5 @@ def normalise(logs: FloatArray) -> FloatArray:
     """Make logs of probabilities, of shape (C, U), of scores, in place."""
     logs -= logs.max(axis=0)
     logs -= np.log(np.exp(logs).sum(axis=0))
+    np.maximum(logs, _LEAST, out=logs)
     return logs
