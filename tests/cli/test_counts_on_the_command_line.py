@@ -54,7 +54,7 @@ def split(X, n=3, form="parquet"):
     for part, rows in enumerate(np.array_split(np.arange(len(X)), n)):
         names.append(f"part{part}.{form}")
         own = X.iloc[rows]
-        own.to_csv(names[-1], index=False) if form == "csv" else own.to_parquet(names[-1])
+        own.to_csv(names[-1], index=False) if form == "csv" else own.to_parquet(names[-1], index=False)
     return names
 
 
@@ -129,7 +129,7 @@ class TestMerge:
         X = table()
         whole = EvidenceClassifier().fit(features(X), X["sold"])
         save(whole, "whole.skops")
-        X.to_parquet("all.parquet")
+        X.to_parquet("all.parquet", index=False)
         monkeypatch.setattr(TableFile, "batches", partialmethod(TableFile.batches, 7))
         run("count", "all.parquet", "--target", "sold", "--like", "whole.skops", "-o", "all.counts")
         run("merge", "all.counts")
@@ -218,8 +218,8 @@ class TestBadInput:
 
     def test_a_column_that_changed_its_type(self):
         X = self.X[["text", "code", "sold"]]
-        X[:120].to_parquet("c.parquet")
-        X[120:].assign(code="k" + X["code"].astype(str)).to_parquet("d.parquet")
+        X[:120].to_parquet("c.parquet", index=False)
+        X[120:].assign(code="k" + X["code"].astype(str)).to_parquet("d.parquet", index=False)
         for name in "cd":
             run("count", f"{name}.parquet", "-t", "sold", "-o", f"{name}.counts")
         said = self.refused("merge", "c.counts", "d.counts")
@@ -228,17 +228,17 @@ class TestBadInput:
         assert "Column 'code' does not fit the model" in said
 
     def test_labels_that_changed_their_type(self):
-        self.X.assign(sold=self.X["sold"] == "yes").to_parquet("c.parquet")
+        self.X.assign(sold=self.X["sold"] == "yes").to_parquet("c.parquet", index=False)
         said = self.refused("count", "c.parquet", "--like", "a.counts", "-o", "c.counts")
         assert "Column 'sold' is the target, and holds yes or no where --like has text" in said
 
     def test_a_table_that_lacks_columns(self):
-        self.X.drop(columns="size").to_parquet("c.parquet")
+        self.X.drop(columns="size").to_parquet("c.parquet", index=False)
         said = self.refused("count", "c.parquet", "--like", "a.counts", "-o", "c.counts")
         assert "lacks column 'size'" in said
 
     def test_a_table_without_the_target(self):
-        self.X.drop(columns="sold").to_parquet("c.parquet")
+        self.X.drop(columns="sold").to_parquet("c.parquet", index=False)
         assert "sold" in self.refused("count", "c.parquet", "--like", "a.counts", "-o", "c.counts", code=2)
         said = self.refused("count", "part1.parquet", "--like", "a.counts", "-t", "text", "-o", "c.counts", code=2)
         assert "a.counts counts 'sold', not 'text'" in said

@@ -128,14 +128,17 @@ class CountLines:
 def _as_arrow(given: Any) -> Any:
     import pyarrow as pa
 
-    if isinstance(given, pa.Table):
-        return given
     try:
-        return pa.table(given)
+        table = given if isinstance(given, pa.Table) else pa.table(given)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise InputError(
             f"Counts are made of an Arrow table, not of a {type(given).__name__}.", "Convert it to one of PyArrow."
         ) from error
+    # Polars has text as views, which older versions of PyArrow can hardly do anything with.
+    views = [n for n, field in enumerate(table.schema) if pa.types.is_string_view(field.type)]
+    for n in views:
+        table = table.set_column(n, table.column_names[n], table.column(n).cast(pa.large_string()))
+    return table
 
 
 def _counts(column: Any) -> FloatArray:
