@@ -95,11 +95,11 @@ PROBES = [
 ]
 
 
-def run(datasets: list[str] | None, threads: int, is_recorded: bool) -> None:
+def run(datasets: list[str], contenders: list[str], threads: int, is_recorded: bool) -> None:
     """Measure, and keep every number as it comes."""
     warnings.simplefilter("ignore")
     for probe in PROBES:
-        if datasets is None or probe.dataset in datasets:
+        if probe.dataset in datasets and probe.contender in contenders:
             loss = probe.log_loss(threads)
             print(f"{probe.name:<50}{loss:>10.4f}", flush=True)
             if is_recorded:
@@ -109,6 +109,7 @@ def run(datasets: list[str] | None, threads: int, is_recorded: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dataset", action="append", choices=list(DATASETS), help="only this; may be repeated")
+    parser.add_argument("--contender", action="append", help="only this; may be repeated")
     parser.add_argument("--threads", type=int, default=2, help="threads of every contender (default: 2)")
     parser.add_argument("--record", action="store_true", help="write benchmarks/results/losses.json")
     options = parser.parse_args()
@@ -116,7 +117,9 @@ def main() -> None:
         parser.error("HEBNB_DATA must name the folder of the paper's datasets.")
     # Threads are counted when libraries are loaded, so by a process that starts afterwards.
     os.environ.update(dict.fromkeys(OPENMP, str(options.threads)) | PATIENT)
-    what = partial(run, options.dataset, options.threads, options.record)
+    datasets = options.dataset or list(DATASETS)
+    contenders = options.contender or sorted({probe.contender for probe in PROBES})
+    what = partial(run, datasets, contenders, options.threads, options.record)
     process = get_context("spawn").Process(target=what)
     process.start()
     process.join()

@@ -285,6 +285,14 @@ class TestTuning:
 class TestStore:
     ROW = {"dataset": "car", "method": "x", "fold": 0, "version": "1", "fingerprint": "f", "settings": "s"}
 
+    def test_what_is_done_again_is_forgotten_and_nothing_else(self, tmp_path):
+        store = Lines(tmp_path / "results.jsonl")
+        for dataset in ("car", "vote"):
+            for method in ("ours", "theirs"):
+                store.add({"dataset": dataset, "method": method, "fold": 0, "log-loss": 1.0})
+        store.forget(["car"], ["ours", "nobody"])
+        assert sorted(store.rows()) == [("car", "theirs", 0), ("vote", "ours", 0), ("vote", "theirs", 0)]
+
     def test_the_last_line_of_a_place_counts(self, tmp_path):
         store = Lines(tmp_path / "r.jsonl")
         assert store.rows() == {}

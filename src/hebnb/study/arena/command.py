@@ -42,12 +42,12 @@ def planned(options: argparse.Namespace, datasets: Sequence[tuple[Dataset, Sourc
     conditions = Conditions(options.threads, limit, options.memory, budget)
     store = Lines(options.output / (TUNED if options.tuned else RESULTS))
     store.check()
-    if options.force:
-        store.path.unlink(missing_ok=True)
     left_out = SLOW if options.quick and not options.methods else ()
     chosen = {name: CONTENDERS[name] for name in contenders if name not in left_out}
     if options.tuned:
         chosen = {name: contender for name, contender in chosen.items() if contender.space}
+    if options.force:
+        store.forget([dataset.name for dataset, _ in datasets], chosen)
     return Run(datasets, chosen, settings, conditions, store, options.jobs, options.hours, options.retry)
 
 

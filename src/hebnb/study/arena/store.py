@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -40,6 +40,13 @@ class Lines:
             if file.tell() and not self._ends_a_line():
                 text = "\n" + text
             file.write(text.encode())
+
+    def forget(self, datasets: Collection[str], contenders: Collection[str]) -> None:
+        """Leave out the results of some contenders on some datasets; others stay, whatever happens meanwhile."""
+        kept = [row for (name, who, _), row in self.rows().items() if name not in datasets or who not in contenders]
+        beside = self.path.with_suffix(".new")
+        beside.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept), encoding="utf-8")
+        beside.replace(self.path)
 
     def check(self) -> None:
         """Whether the file is one of ours, or can become one."""
