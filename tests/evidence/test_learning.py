@@ -71,13 +71,12 @@ def test_the_estimate_is_that_of_new_rows_though_crosses_were_chosen(monkeypatch
 
 
 def test_many_rows_are_learned_from_once(monkeypatch):
-    """Where a choice is hardly luck, nothing is chosen again; in between, without some of the parts."""
     rng = np.random.default_rng(0)
     X, y = alike_columns(rng, 400, 4)
     calls = []
     monkeypatch.setattr(learning, "searched", lambda rows, *more: calls.append(len(rows)) or searched(rows, *more))
-    for limit, parts in ((399, 0), (400, 1), (1_300, 3), (10**6, 5)):
-        monkeypatch.setattr(learning, "_ROWS_AGAIN", limit)
+    for limit, parts in ((399, 0), (400, 5)):
+        monkeypatch.setattr(learning, "_FEW_ROWS", limit)
         calls.clear()
         EvidenceClassifier().fit(X, y)
         assert calls == [400] + [320] * parts

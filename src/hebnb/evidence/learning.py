@@ -20,8 +20,9 @@ from hebnb.weighting.leave_one_out import row_limit
 
 # Folds that the loss of new rows is estimated with, and about how many rows in them are enough.
 _FOLDS, _ROWS_IN_FOLDS = 10, 4_000
-# Parts of the rows, and how many rows may be learned from again without some of the parts, all in all.
-_PARTS, _ROWS_AGAIN = 5, 15_000
+# Parts of the rows without each of which all is chosen again, and rows beyond which that would add more noise than
+# the choice has luck.
+_PARTS, _FEW_ROWS = 5, 3_000
 
 
 def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.RandomState) -> EvidenceCounts:
@@ -34,7 +35,7 @@ def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.
         cells = [candidate.heard.cells(rows, candidate.cross) for candidate in weighed.stage.crosses]
         counts = EvidenceCounts.with_cells(Counts.of(encoded), choice, cells)
         loss = expected_loss(rows, weighed, choice, random)
-        if choice.crosses:
+        if choice.crosses and len(rows) <= _FEW_ROWS:
             loss *= _luck_of_choice(rows, max_crosses, max_order, random)
     return replace(counts, choice=replace(choice, log_loss=loss))
 
@@ -42,12 +43,11 @@ def learned(sample: Sample, max_crosses: int, max_order: int, random: np.random.
 def _luck_of_choice(rows: SampledRows, max_crosses: int, max_order: int, random: np.random.RandomState) -> float:
     """What rows see that had no part in the choice of crosses, over what is expected of rows that had one.
 
-    Everything is learned again without a part of the rows, which then see it; and the others say what they expect. Of
-    many rows only some parts are asked, and of very many none: there a choice is hardly luck any more.
+    Everything is learned again without each part of the rows, which then see it; and the others say what they expect.
     """
     part = _dealt(rows, _PARTS, random)
     seen = expected = 0.0
-    for number in range(min(_ROWS_AGAIN // len(rows), _PARTS, len(rows))):
+    for number in np.unique(part).tolist():
         others, here = np.flatnonzero(part != number), np.flatnonzero(part == number)
         choice, weighed = searched(rows.of_rows(others), max_crosses, max_order)
         weight = float(rows.weights[here].sum())
