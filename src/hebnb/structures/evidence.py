@@ -159,9 +159,9 @@ class EvidenceClassifier(CategoricalClassifier):
         keeps them categories.
     loo_log_loss_ : float
         An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
-        from the other nine. Crosses are chosen from all rows; so up to 3,000 rows the choice is repeated without each of
-        five parts of them, and the estimate multiplied by how much more these see than was expected. Of a few hundred
-        rows it is no more certain than cross-validation is.
+        from the other nine. Crosses are chosen from all rows; so up to 3,000 rows the choice is repeated without each
+        of five parts of them, and the estimate multiplied by how much more these see than was expected. Of a few
+        hundred rows it is no more certain than cross-validation is.
     classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_
         As for ``NaiveBayes``.
     bin_edges_, dropped_, counts_
