@@ -94,7 +94,7 @@ def describe(
     column  distinct   gaps     gain  taken for, and why      examples
     colour         2   0.0%  +0.0000  text: categories        red (67%), blue (33%)
     number        60   0.0%  +0.0000  text: categories        no 0, no 1, no 10 …
-    size           3  25.0%  +0.7095  floats: a tree of bins  1.5 … 3.5
+    size           3  25.0%  +0.7006  floats: a tree of bins  1.5 … 3.5
     <BLANKLINE>
     1 alert:
     - Column 'number' has 60 values in 60 rows: an id, it seems. Leave it out: new rows will have other
