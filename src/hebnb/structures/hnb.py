@@ -8,49 +8,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.dependence import conditional_mutual_information
-from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import Parents
-from hebnb.counts.pair_memory import check_memory, family_bytes
-from hebnb.counts.pairs import Caps, PairCounts
+from hebnb.counts.pairs import PairCounts
 from hebnb.counts.single import Counts
-from hebnb.engines.counting import count_pairs
-from hebnb.engines.lazy_table import LazyTable
-from hebnb.errors import InputError
 from hebnb.estimators.families import FamilyClassifier
 from hebnb.estimators.structure import Structure, Tables
 from hebnb.foundation.arrays import FloatArray
 from hebnb.scores.build import mixture_tables
 from hebnb.scores.tables import ScoreTable
 from hebnb.smoothing.smoothers import Smoother
-
-# Every pair is counted, whatever its number of categories.
-_NO_CAPS = Caps(None, None)
+from hebnb.structures.all_pairs import AllPairs
 
 
 @dataclass(frozen=True)
-class HiddenParent(Structure):
+class HiddenParent(AllPairs):
     """Every feature depends on the class and on a mean of all other features."""
 
-    memory_limit: float | None = None
-    counts_type: ClassVar[type[Counts]] = PairCounts
-
-    def count(self, rows: EncodedRows, known: Counts | None) -> PairCounts:
-        """Single features, and pairs."""
-        self._check_memory(rows.vocabulary, rows.classes.size, len(rows))
-        return PairCounts.of_rows(Counts.of(rows), rows, _NO_CAPS)
-
-    def count_lazily(self, table: LazyTable, single: Counts) -> PairCounts:
-        """Pairs, by the table's engine."""
-        self._check_memory(single.vocabulary, single.classes.size, table.n_rows)
-        return count_pairs(table, single, _NO_CAPS)
+    who: ClassVar[str] = "HNB"
 
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
         """log Σ_i w_i P(x | y, x_i)."""
-        assert isinstance(counts, PairCounts)
-        if counts.caps != _NO_CAPS:
-            raise InputError("These counts lack the pairs that caps left out.", "Make them with HNB().count(X, y).")
+        counts = self.of_all_pairs(counts)
         return mixture_tables(counts, counts, parent_weights(counts), rule), None
 
     @classmethod
@@ -65,9 +44,9 @@ class HiddenParent(Structure):
         """The tables, for parents and concentrations that are known."""
         return mixture_tables(counts, counts, parent_weights(counts, parents), rule, concentration)
 
-    def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int) -> None:
-        besides = (len(vocabulary.names) - 1) * family_bytes(vocabulary, n_classes, n_rows, 1)
-        check_memory(vocabulary, n_classes, n_rows, _NO_CAPS, limit=self.memory_limit, besides=besides, who="HNB")
+    def n_parents(self, n_features: int) -> int:
+        """All others."""
+        return n_features - 1
 
 
 def parent_weights(counts: PairCounts, parents: Parents | None = None) -> FloatArray:

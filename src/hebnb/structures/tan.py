@@ -7,53 +7,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from hebnb.columns.vocabulary import Vocabulary
 from hebnb.counts.dependence import conditional_mutual_information, without_rounding
-from hebnb.counts.encoded import EncodedRows
 from hebnb.counts.families import Parents
-from hebnb.counts.pair_memory import check_memory, family_bytes
-from hebnb.counts.pairs import Caps, PairCounts
+from hebnb.counts.pairs import PairCounts
 from hebnb.counts.single import Counts
-from hebnb.engines.counting import count_pairs
-from hebnb.engines.lazy_table import LazyTable
-from hebnb.errors import InputError
 from hebnb.estimators.families import FamilyClassifier
 from hebnb.estimators.structure import Structure, Tables
 from hebnb.scores.build import family_tables
 from hebnb.smoothing.smoothers import Smoother
+from hebnb.structures.all_pairs import AllPairs
 from hebnb.weighting.mutual_information import mutual_information
-
-# Every pair is counted, whatever its number of categories.
-_NO_CAPS = Caps(None, None)
 
 
 @dataclass(frozen=True)
-class Tree(Structure):
+class Tree(AllPairs):
     """Every feature but one depends on the class and on one other feature, in a tree."""
 
-    memory_limit: float | None = None
-    counts_type: ClassVar[type[Counts]] = PairCounts
-
-    def count(self, rows: EncodedRows, known: Counts | None) -> PairCounts:
-        """Single features, and pairs."""
-        self._check_memory(rows.vocabulary, rows.classes.size, len(rows))
-        return PairCounts.of_rows(Counts.of(rows), rows, _NO_CAPS)
-
-    def count_lazily(self, table: LazyTable, single: Counts) -> PairCounts:
-        """Pairs, by the table's engine."""
-        self._check_memory(single.vocabulary, single.classes.size, table.n_rows)
-        return count_pairs(table, single, _NO_CAPS)
+    who: ClassVar[str] = "TAN"
 
     def tables(self, counts: Counts, rule: Smoother) -> Tables:
         """log P(x | y, parent) along the tree."""
-        assert isinstance(counts, PairCounts)
-        if counts.caps != _NO_CAPS:
-            raise InputError("These counts lack the pairs that caps left out.", "Make them with TAN().count(X, y).")
+        counts = self.of_all_pairs(counts)
         return family_tables(counts, counts, tree(counts), rule), None
-
-    def _check_memory(self, vocabulary: Vocabulary, n_classes: int, n_rows: int) -> None:
-        besides = family_bytes(vocabulary, n_classes, n_rows, 1)
-        check_memory(vocabulary, n_classes, n_rows, _NO_CAPS, limit=self.memory_limit, besides=besides, who="TAN")
 
 
 def tree(counts: PairCounts) -> Parents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,11 @@ def all_figures(
             lambda: concentration_panels(concentrations),
         ),
     }
+    return written(drawings, folder)
+
+
+def written(drawings: Mapping[str, tuple[str, Callable[[], Any]]], folder: Path) -> dict[str, str]:
+    """Draw figures into a folder, each with its caption by the stem of its files; the captions of those there are."""
     drawn = {}
     for stem, (caption, draw) in drawings.items():
         figure = draw()

@@ -8,7 +8,7 @@ from typing import Any
 
 from hebnb.study.arena.comparing import Comparison
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
-from hebnb.study.figures import critical_differences
+from hebnb.study.figures import critical_differences, written
 
 # The share of datasets below which a median would be that of other datasets than everybody else's.
 _ENOUGH = 0.75
@@ -32,15 +32,7 @@ def all_figures(comparison: Comparison, folder: Path) -> dict[str, str]:
             lambda: critical_differences({m: comparison.block(m).rename(columns=titles()) for m in _SHOWN}),
         ),
     }
-    drawn = {}
-    for stem, (caption, draw) in drawings.items():
-        figure = draw()
-        if figure is None:
-            continue
-        for ending in ("svg", "png"):
-            figure.savefig(folder / f"{stem}.{ending}", dpi=150)
-        drawn[stem] = caption
-    return drawn
+    return written(drawings, folder)
 
 
 def costs(comparison: Comparison) -> list[dict[str, Any]]:
