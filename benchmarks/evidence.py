@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hebnb.study.arena.children import OPENMP, PATIENT, pin
+from hebnb.study.arena.children import OPENMP, pin
 from hebnb.study.arena.command import FOLDS
 from hebnb.study.arena.contenders import CONTENDERS
 from hebnb.study.arena.folds import Fold, Rows, as_table, rows_of
@@ -118,7 +118,7 @@ def main() -> None:
         parser.error("HEBNB_DATA must name the folder of the paper's datasets.")
     if options.speed == options.nested:
         parser.error("Either --speed or --nested; python -m hebnb.study --arena compares log-losses.")
-    os.environ.update(dict.fromkeys(OPENMP, str(options.threads)) | PATIENT)  # of the process that is started
+    os.environ.update(dict.fromkeys(OPENMP, str(options.threads)))  # of the process that is started
     what = partial(speed, options.threads, options.repeat)
     if options.nested:
         what = partial(nested, options.dataset or list(DATASETS), options.threads)

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 
 from evidence import SETTINGS, load
-from hebnb.study.arena.children import OPENMP, PATIENT
+from hebnb.study.arena.children import OPENMP
 from hebnb.study.arena.contenders import CONTENDERS, Contender
 from hebnb.study.arena.folds import Fold
 from hebnb.study.arena.measuring import inner_loss
@@ -116,7 +116,7 @@ def main() -> None:
     if "HEBNB_DATA" not in os.environ:
         parser.error("HEBNB_DATA must name the folder of the paper's datasets.")
     # Threads are counted when libraries are loaded, so by a process that starts afterwards.
-    os.environ.update(dict.fromkeys(OPENMP, str(options.threads)) | PATIENT)
+    os.environ.update(dict.fromkeys(OPENMP, str(options.threads)))
     datasets = options.dataset or list(DATASETS)
     contenders = options.contender or sorted({probe.contender for probe in PROBES})
     what = partial(run, datasets, contenders, options.threads, options.record)

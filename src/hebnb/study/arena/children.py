@@ -21,8 +21,6 @@ from hebnb.study.arena.resources import limit_memory
 from hebnb.study.protocol import Settings
 
 OPENMP = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-# Threads that wait for each other by spinning take a hundred times as long beside another busy program.
-PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 # What most contenders import, so that a process begins with it.
 _PRELOADED = ["pandas", "sklearn.pipeline", "sklearn.ensemble", "hebnb.structures", "hebnb.study.arena.measuring"]
 # How the reasons begin after which the other folds of a dataset are not tried.
@@ -139,7 +137,7 @@ def _context(threads: int) -> Any:
     """Where processes come from: one that has imported what all need, with the number of threads set."""
     context = get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    with _environment(dict.fromkeys(OPENMP, str(threads)) | PATIENT):
+    with _environment(dict.fromkeys(OPENMP, str(threads))):
         forkserver.ensure_running()
     return context
 
