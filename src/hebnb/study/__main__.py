@@ -69,12 +69,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="fewer rows, folds and methods: under two minutes")
     parser.add_argument("--future-work", action="store_true", help="the paper's list of future work: tables only")
     parser.add_argument("--force", action="store_true", help="redo what was done before")
-    parser.add_argument("--jobs", type=int, help="processes (default: all cores; in the arena one)")
+    parser.add_argument(
+        "--jobs", type=int, help="processes (default: all cores; in the arena, as many as there are cores for)"
+    )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="where OpenML's files are kept")
     parser.add_argument("--list", action="store_true", help="list datasets and methods, and stop")
     arena = parser.add_argument_group("arena", "Our methods beside other people's programs, in five folds.")
     arena.add_argument("--arena", action="store_true", help="run this instead of the paper's experiments")
-    arena.add_argument("--threads", type=int, default=2, help="of every contender (default: 2)")
+    arena.add_argument("--threads", type=int, default=1, help="and cores, of every contender (default: 1)")
     arena.add_argument("--limit", type=float, default=600, help="seconds that a fold may take (default: 600)")
     arena.add_argument("--memory", type=float, default=8, help="gigabytes that a process may take (default: 8)")
     arena.add_argument("--hours", type=float, default=3, help="after which it stops; run again to go on (default: 3)")
@@ -135,7 +137,7 @@ def _arena(options: argparse.Namespace) -> int:
     options.output = options.output or Path("arena")
     datasets = _datasets(options, command.QUICK_DATASETS)
     contenders = _known("method", options.methods, CONTENDERS)
-    _check_jobs(options, 1)
+    _check_jobs(options, max(1, (os.cpu_count() or 1) // max(1, options.threads)))
     return command.run(options, datasets, contenders)
 
 

@@ -43,7 +43,7 @@ class Conditions:
         Seconds of tuning a fold; None for defaults.
     """
 
-    threads: int = 2
+    threads: int = 1
     limit: float = 600.0
     memory: float = 8.0
     budget: float | None = None
@@ -66,17 +66,18 @@ class Task:
 
 
 class Child:
-    """A task that is being done. Whoever starts one ends it."""
+    """A task that is being done, at one of the places that a run has. Whoever starts one ends it."""
 
-    def __init__(self, task: Task, conditions: Conditions) -> None:
+    def __init__(self, task: Task, conditions: Conditions, place: int = 0) -> None:
         self.task = task
         self.conditions = conditions
+        self.place = place
         self._left = list(task.folds)
         self._hopeless = ""
         context = _context(conditions.threads)
         self.results, sender = context.Pipe(duplex=False)
         lifeline, self._lifeline = context.Pipe(duplex=False)
-        self._process = context.Process(target=_work, args=(sender, lifeline, task, conditions))
+        self._process = context.Process(target=_work, args=(sender, lifeline, task, conditions, place))
         self._process.start()
         self._began = time.monotonic()
         sender.close()
@@ -156,14 +157,13 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(results: Connection, lifeline: Connection, task: Task, conditions: Conditions) -> None:
+def _work(results: Connection, lifeline: Connection, task: Task, conditions: Conditions, place: int) -> None:
     """Do the folds, and send what came of each."""
     os.setsid()
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     warnings.simplefilter("ignore")
     limit_memory(conditions.memory)
-    if task.contender.is_ours:
-        pin(conditions.threads)
+    pin(conditions.threads, place)
     folds = list(task.rows.folds(task.settings))
     for number in task.folds:
         try:
@@ -183,7 +183,11 @@ def _end_with(lifeline: Connection) -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def pin(threads: int) -> None:
-    """Keep this process to as many cores: hebnb has no setting for threads, it asks the machine."""
+def pin(threads: int, place: int = 0) -> None:
+    """Keep this process, and all that it starts, to the cores of its place: as many as it may have threads.
+
+    Not every program has a setting for threads, and two that run side by side shall not share a core.
+    """
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[(place * threads + n) % len(cores)] for n in range(threads)})

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from hebnb.study.arena.measuring import COSTS, QUALITIES, Row
+from hebnb.study.arena.measuring import COSTS, FURTHER, QUALITIES, Row
 from hebnb.study.statistics import LOSSES, Paired, critical_difference, friedman_p, holm, leaning, mean_ranks, paired
 
 Outcome: TypeAlias = dict[str, Any]
@@ -55,7 +55,7 @@ def _outcome(dataset: str, name: str, rows: Sequence[Row], folds: int) -> Outcom
     if len(done) < folds:
         return found | {"state": _state(reasons, len(done), folds), "reason": reasons[0] if reasons else None}
     found["state"] = ""
-    for measure in (*QUALITIES, *COSTS, "loo log-loss", "tried"):
+    for measure in (*QUALITIES, *COSTS, *FURTHER):
         numbers = [row[measure] for row in done if row.get(measure) is not None]
         if len(numbers) == len(done):
             found[measure] = float(f"{np.mean(numbers):.7g}")

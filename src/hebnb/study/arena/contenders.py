@@ -236,10 +236,10 @@ CONTENDERS: dict[str, Contender] = {
     "Khiops": Contender("Khiops", "khiops", khiops, with_gaps, turn=1),
     "AnDE": Contender("scikit-bayes AnDE", "scikit-bayes", partial(scikit_bayes, "AnDE"), as_codes, turn=1),
     "wAnDE": Contender(
-        "scikit-bayes weighted AnDE", "scikit-bayes", partial(scikit_bayes, "WeightedAnDE"), as_codes, turn=3
+        "scikit-bayes weighted AnDE", "scikit-bayes", partial(scikit_bayes, "WeightedAnDE"), as_codes, turn=1
     ),
-    "ALR": Contender("scikit-bayes ALR", "scikit-bayes", partial(scikit_bayes, "ALR"), as_codes, turn=3),
-    "EBM": Contender("EBM", "interpret-core", ebm, with_gaps, turn=4, space=_SPACES["EBM"]),
+    "ALR": Contender("scikit-bayes ALR", "scikit-bayes", partial(scikit_bayes, "ALR"), as_codes, turn=1),
+    "EBM": Contender("EBM", "interpret-core", ebm, with_gaps, turn=3, space=_SPACES["EBM"]),
     "CatBoost": Contender("CatBoost", "catboost", catboost, gaps_named, turn=2, space=_SPACES["CatBoost"]),
 }
 HERO = "evidence"

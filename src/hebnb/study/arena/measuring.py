@@ -20,6 +20,8 @@ Row: TypeAlias = dict[str, Any]
 # Of the probabilities, and of what they cost.
 QUALITIES = ("log-loss", "Brier", "ECE", "AUC", "accuracy", "macro F1")
 COSTS = ("fit s", "fit CPU s", "predict s", "predict CPU s", "MB")
+# What perfect probabilities would show as ECE, what a method expects of new rows, and how many sets it was tuned over.
+FURTHER = ("ECE by chance", "loo log-loss", "tried")
 
 
 def measure(contender: Contender, fold: Fold, threads: int, budget: float | None = None) -> Row:
@@ -41,7 +43,7 @@ def measure(contender: Contender, fold: Fold, threads: int, budget: float | None
     proba = model.predict_proba(test)
     predicted, both = time.perf_counter(), meter.read()
     found_scores = scores(fold.test_labels, all_classes(proba, model.classes_, fold.n_classes))
-    return row | {name: _number(found_scores[name]) for name in QUALITIES} | {
+    return row | {name: _number(found_scores[name]) for name in (*QUALITIES, "ECE by chance")} | {
         "fit s": fitted - began,
         "fit CPU s": fitting.seconds,
         "predict s": predicted - fitted,

@@ -13,7 +13,7 @@ from hebnb.study.arena.measuring import QUALITIES
 from hebnb.study.arena.sheets import Sheet
 
 # Too wide to be read beside the text; the log-loss is shown.
-_AS_FILES = tuple(measure.replace(" ", "-") for measure in QUALITIES if measure != "log-loss")
+_AS_FILES = tuple(measure.replace(" ", "-") for measure in (*QUALITIES, "ECE by chance") if measure != "log-loss")
 
 
 @dataclass(frozen=True)

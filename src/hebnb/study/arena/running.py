@@ -63,7 +63,8 @@ class Run:
             try:
                 while time.monotonic() < end:
                     while len(running) < self.jobs and (task := next(tasks, None)) is not None:
-                        running.append(Child(task, self.conditions))
+                        free = set(range(self.jobs)) - {child.place for child in running}
+                        running.append(Child(task, self.conditions, min(free)))
                     if not running:
                         break
                     patience = min([child.patience for child in running] + [end - time.monotonic()])

@@ -11,7 +11,15 @@ from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.arena.measuring import COSTS, QUALITIES
 from hebnb.study.arena.sheets import Sheet, Value
 
-_DIGITS = {"log-loss": ".4f", "Brier": ".4f", "ECE": ".3f", "AUC": ".4f", "accuracy": ".4f", "macro F1": ".4f"}
+_DIGITS = {
+    "log-loss": ".4f",
+    "Brier": ".4f",
+    "ECE": ".3f",
+    "ECE by chance": ".3f",
+    "AUC": ".4f",
+    "accuracy": ".4f",
+    "macro F1": ".4f",
+}
 
 
 def all_sheets(comparison: Comparison) -> list[Sheet]:
@@ -22,7 +30,7 @@ def all_sheets(comparison: Comparison) -> list[Sheet]:
         against_sheet(comparison),
         costs_sheet(comparison),
         worst_sheet(comparison),
-        *(by_dataset(comparison, measure) for measure in QUALITIES),
+        *(by_dataset(comparison, measure) for measure in (*QUALITIES, "ECE by chance")),
         estimate_sheet(comparison),
         failures_sheet(comparison),
     ]
