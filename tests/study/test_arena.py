@@ -363,6 +363,14 @@ class Dies(Model):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class TellsItsCore(Model):
+    def fit(self, X, y):
+        time.sleep(0.3)  # so that the other runs meanwhile
+        (core,) = os.sched_getaffinity(0)
+        self.loo_log_loss_ = core  # the one number of its own that a contender may say
+        return super().fit(X, y)
+
+
 class Hogs(Model):
     def fit(self, X, y):
         self.much = [np.ones(10_000_000) for _ in range(1_000)]
@@ -382,6 +390,10 @@ def raises(fold, threads):
 
 def dies(fold, threads):
     return Dies()
+
+
+def tells_its_core(fold, threads):
+    return TellsItsCore()
 
 
 def hogs(fold, threads):
@@ -471,6 +483,15 @@ class TestRunning:
         run = make_run(tmp_path, contenders, ("car", "vote", "cmc"), jobs=3)
         run(Console(quiet=True))
         assert Counter(name for _, name, _ in outcomes(run)) == {"honest": 6, "raises": 6}
+
+    @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not tell cores")
+    def test_two_at_a_time_do_not_share_a_core(self, tmp_path):
+        cores = sorted(os.sched_getaffinity(0))
+        run = make_run(tmp_path, {name: contender(tells_its_core) for name in ("one", "other")}, jobs=2)
+        run(Console(quiet=True))
+        told = {place: row["loo log-loss"] for place, row in run.store.rows().items()}
+        assert told["car", "one", 0] == told["car", "one", 1] == cores[0]
+        assert told["car", "other", 0] == told["car", "other", 1] == cores[1 % len(cores)]
 
     def test_small_and_quick_ones_first(self):
         pairs = [(DATASETS[name], None) for name in ("adult", "vote")]
@@ -618,7 +639,7 @@ class TestRuns:
         assert main([*options]) == 0
         assert (output / "results.jsonl").read_bytes() == before
         assert main([*options, "--tuned", "--budget", "1"]) == 0
-        assert "Log-loss with an hour of tuning" in (output / "arena.md").read_text()
+        assert "Log-loss with tuning" in (output / "arena.md").read_text()
         tuned = [json.loads(line) for line in (output / "tuned.jsonl").read_text().splitlines()]
         assert {row["method"] for row in tuned} == {"logistic"}
         assert {row["budget"] for row in tuned} == {0.5}

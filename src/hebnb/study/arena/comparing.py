@@ -52,6 +52,8 @@ def _outcome(dataset: str, name: str, rows: Sequence[Row], folds: int) -> Outcom
     done = [row for row in rows if not row.get("error")]
     reasons = [row["error"] for row in sorted(rows, key=lambda row: row["fold"]) if row.get("error")]
     found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
+    if rows and rows[0].get("budget"):
+        found["budget"] = rows[0]["budget"]
     if len(done) < folds:
         return found | {"state": _state(reasons, len(done), folds), "reason": reasons[0] if reasons else None}
     found["state"] = ""
