@@ -2,8 +2,8 @@
 
 Ten-fold cross-validation on every dataset of the folder: log-loss, Brier score and calibration error of five methods,
 their mean ranks with Nemenyi's critical difference, the estimate ``loo_log_loss_`` beside the measured loss, and the
-precision that the evidence chose beside the best fixed one. Then, on six datasets, what people would use instead.
-Tables go to ``--output`` as CSV.
+precision that the evidence chose beside the best fixed one. Tables go to ``--output`` as CSV. Other people's programs
+are in the arena: ``python -m hebnb.study --arena``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +42,6 @@ OURS = {
     "AODE+loo": (AODE, {"weighting": "loo"}),
 }
 MEASURES = ("log-loss", "Brier", "ECE")
-COMPETITORS = ("NB+loo", "AODE+loo", "logistic regression", "CatBoost", "LightGBM")
-COMPARED = ("amazon-employee", "click-prediction", "adult", "bank-marketing", "kropt", "nomao")
 FIXED = np.geomspace(1e-2, 1e2, 9)
 
 
@@ -94,7 +94,7 @@ def our_fold(folder: Path, name: str, fold: int) -> list[dict]:
     return rows
 
 
-def precision_fold(folder: Path, name: str, fold: int) -> dict:
+def precision_fold(folder: Path, name: str, fold: int) -> list[dict]:
     """Log-loss of naive Bayes under the precision of greatest evidence, and under fixed ones."""
     X, y, kinds = load(folder, name)
     train, test = folds(y)[fold]
@@ -115,55 +115,7 @@ def precision_fold(folder: Path, name: str, fold: int) -> dict:
         scores = tables.combined(Combination(offsets, weights)).joint_log_scores(test_codes)
         proba = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
         row[f"{precision:.3g}"] = measures(y[test], proba, model.classes_)["log-loss"]
-    return row
-
-
-def other_model(method: str, categorical: list[str]):
-    if method == "logistic regression":
-        from sklearn.compose import make_column_transformer
-        from sklearn.impute import SimpleImputer
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-        columns = make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore"), categorical),
-            remainder=make_pipeline(SimpleImputer(strategy="median"), StandardScaler()),
-        )
-        return make_pipeline(columns, LogisticRegression(max_iter=1000))
-    if method == "CatBoost":
-        from catboost import CatBoostClassifier
-
-        return CatBoostClassifier(cat_features=categorical, verbose=0, random_seed=0, allow_writing_files=False)
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(verbose=-1, random_state=0)
-
-
-def other_fold(folder: Path, name: str, fold: int) -> list[dict]:
-    X, y, kinds = load(folder, name)
-    categorical = kinds["categorical_features"]
-    train, test = folds(y)[fold]
-    rows = []
-    for method in COMPETITORS:
-        table = X.copy()
-        if method in OURS:
-            make, arguments = OURS[method]
-            model = make(**arguments, **kinds)
-        else:
-            model = other_model(method, categorical)
-            texts = table[categorical].astype(object).fillna("missing").astype(str)
-            table[categorical] = texts.astype("category") if method == "LightGBM" else texts
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            proba, fit, predict = timed(model, (table.iloc[train], y[train]), table.iloc[test])
-        rows.append(
-            {"dataset": name, "method": method, "fold": fold}
-            | measures(y[test], proba, model.classes_)
-            | {"fit s": fit, "predict s": predict}
-        )
-        print(f"{name}, fold {fold}, {method}: fit {fit:.1f} s, log-loss {rows[-1]['log-loss']:.4f}", flush=True)
-    return rows
+    return [row]
 
 
 def show_ranks(results: pd.DataFrame) -> Results:
@@ -241,29 +193,6 @@ def show_precisions(results: pd.DataFrame) -> Results:
     return Results({}, facts)
 
 
-def show_others(results: pd.DataFrame) -> Results:
-    means = results.groupby(["dataset", "method"])[["log-loss", "ECE", "by chance", "fit s", "predict s"]].mean()
-    print("\nAgainst what people would use instead, at defaults")
-    print(f"{'':<18}{'':<22}{'log-loss':>10}{'ECE':>10}{'by chance':>11}{'fit, s':>10}{'predict, s':>12}")
-    lines: list[list[Value]] = []
-    for name in COMPARED:
-        for method in COMPETITORS:
-            if (name, method) in means.index:
-                loss, ece, chance, fit, predict = means.loc[(name, method)]
-                print(f"{name:<18}{method:<22}{loss:>10.4f}{ece:>10.4f}{chance:>11.4f}{fit:>10.2f}{predict:>12.3f}")
-                lines.append([name, method.replace("+loo", " + loo"), *map(float, (loss, ece, chance, fit, predict))])
-    heads = [
-        ("", ""),
-        ("", ""),
-        ("log-loss", ".4f"),
-        ("ECE", ".3f"),
-        ("by chance", ".3f"),
-        ("fit, s", ".3g"),
-        ("predict, s", ".3f"),
-    ]
-    return Results({"others": Table(heads, lines, grouped=True)})
-
-
 def cost(repeat: int) -> Comparison:
     from naive_bayes import make_data
 
@@ -278,33 +207,24 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the paper's datasets")
     parser.add_argument("--output", type=Path, default=Path("leave-one-out"), help="folder for the tables")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
-    parser.add_argument("--other-folds", type=int, default=10, help="folds for other libraries (default: 10)")
-    parser.add_argument("--only", choices=["ours", "others"], help="run one half of it")
-    parser.add_argument("--compared", nargs="+", default=list(COMPARED), help="datasets for other libraries")
     parser.add_argument("--record", action="store_true", help="write what README.md and docs show")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     names = [path.name.removesuffix(".csv.gz") for path in sorted(options.data.glob("*.csv.gz"))]
 
-    def run(function, names, n_folds, file, jobs=options.jobs) -> pd.DataFrame:
-        tasks = [(name, fold) for name in names for fold in range(n_folds)]
-        parts = Parallel(jobs)(delayed(function)(options.data, *task) for task in tasks)
-        table = pd.DataFrame([row for part in parts for row in (part if isinstance(part, list) else [part])])
+    def run(function: Callable[[Path, str, int], list[dict]], file: str) -> pd.DataFrame:
+        parts = Parallel(options.jobs)(delayed(function)(options.data, *task) for task in product(names, range(10)))
+        table = pd.DataFrame([row for part in parts for row in part])
         table.to_csv(options.output / file, index=False)
         return table
 
-    found = []
-    if options.only in (None, "ours"):
-        print(HEADER)
-        costs = cost(15)
-        print(costs, flush=True)
-        facts = {"cost-weighted": 1e3 * costs.ours, "cost-plain": 1e3 * costs.theirs, "cost": costs.ours / costs.theirs}
-        ours = run(our_fold, names, 10, "ours.csv")
-        precisions = run(precision_fold, names, 10, "precisions.csv")
-        found += [Results({}, facts), show_datasets(ours), show_ranks(ours), show_precisions(precisions)]
-    if options.only in (None, "others"):  # one at a time, each with all cores
-        compared = [name for name in options.compared if name in names]
-        found.append(show_others(run(other_fold, compared, options.other_folds, "others.csv", jobs=1)))
+    print(HEADER)
+    costs = cost(15)
+    print(costs, flush=True)
+    facts = {"cost-weighted": 1e3 * costs.ours, "cost-plain": 1e3 * costs.theirs, "cost": costs.ours / costs.theirs}
+    ours = run(our_fold, "ours.csv")
+    precisions = run(precision_fold, "precisions.csv")
+    found = [Results({}, facts), show_datasets(ours), show_ranks(ours), show_precisions(precisions)]
     if options.record:
         for results in found:
             record("leave_one_out", results)
