@@ -55,7 +55,7 @@ def record(name: str, results: Results, more: Mapping[str, Any] | None = None, f
     before = json.loads(path.read_text()) if path.exists() else {"tables": {}, "facts": {}}
     tables = {title: table.document() for title, table in results.tables.items()}
     found = {
-        "command": " ".join(["python", _from_the_root(sys.argv[0]), *sys.argv[1:]]),
+        "command": " ".join(["python", _from_the_root(sys.argv[0]), *map(_on_any_machine, sys.argv[1:])]),
         "versions": versions(),
         **(more or {}),
         "tables": before["tables"] | tables,
@@ -69,6 +69,12 @@ def _from_the_root(script: str) -> str:
     """The path of a script of this project, wherever it was called from."""
     path, root = Path(script).resolve(), Path(__file__).resolve().parent.parent
     return str(path.relative_to(root)) if path.is_relative_to(root) else path.name
+
+
+def _on_any_machine(argument: str) -> str:
+    """An argument of a command; of a path that only this machine has, what it is."""
+    path = Path(argument)
+    return argument if not path.is_absolute() else "FOLDER" if path.is_dir() else path.name
 
 
 def versions() -> dict[str, str]:

@@ -173,6 +173,13 @@ def test_a_record_keeps_what_a_run_did_not_look_for(tmp_path):
     assert figures.as_markdown(document["tables"]["one"]) == "|  | ours |\n|---|---:|\n| a | 1.23 s |\n| b | – |\n"
 
 
+def test_a_command_is_kept_as_anybody_would_type_it(tmp_path, monkeypatch):
+    script = ROOT / "benchmarks" / "aode.py"
+    monkeypatch.setattr(sys, "argv", [str(script), "--data", str(tmp_path), "--plot", str(tmp_path / "x.png"), "-v"])
+    document = json.loads(record.record("toy", record.Results(), folder=tmp_path).read_text())
+    assert document["command"] == "python benchmarks/aode.py --data FOLDER --plot x.png -v"
+
+
 def test_the_spread_of_ratios_grows_with_every_record(tmp_path):
     for ours in (1.0, 3.0, 2.0):
         table = record.comparisons([Comparison("both", ours, 2.0, 1.0)], "toy", tmp_path)
