@@ -1,7 +1,7 @@
 """``python docs/figures.py`` writes the figures of README.md and the pages anew, from files that commands wrote.
 
-A table stands between ``<!-- figures: evidence/log-loss -->`` and ``<!-- end -->``, and a number in a sentence between
-``<!-- = evidence/wins -->`` and ``<!-- / -->``; behind the name there may be a format, as in ``loo/off:.1%``. The first
+A table stands between ``<!-- figures: arena/log-loss -->`` and ``<!-- end -->``, and a number in a sentence between
+``<!-- = arena/wins -->`` and ``<!-- / -->``; behind the name there may be a format, as in ``loo/off:.1%``. The first
 part of a name is a file of ``benchmarks/results``, which a benchmark writes if it is run with ``--record``, the second
 a table or a fact in it. Facts of ``quickstart`` are what the transcript in docs/quickstart.md prints: sizes of files,
 and the log-loss of every method. Nobody edits what stands between the marks: change the results, and run this.

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import arena_figures
-import evidence_figures
 import evidence_times
 import figures
 import record
@@ -77,50 +76,38 @@ def test_results_name_the_command_that_writes_them_and_are_written_as_it_writes(
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
 
 
-def test_tables_of_evidence_are_those_of_its_means():
-    document = json.loads((figures.RESULTS / "evidence.json").read_text(encoding="utf-8"))
-    found = evidence_figures.results_of(document["means"], document["methods"])
-    assert {name: table.document() for name, table in found.tables.items()} == {
-        name: json.loads(json.dumps(table)) for name, table in document["tables"].items()
-    }
+def test_tables_and_words_of_the_arena_are_those_of_its_means():
+    document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
+    found = arena_figures.results_of(document["outcomes"], document["tuned"])
+    tables = {name: table.document() for name, table in found.tables.items()}
+    assert json.loads(json.dumps(tables)) == document["tables"]
     assert dict(found.facts) == document["facts"]
 
 
-def test_a_store_of_folds_becomes_means_and_tables():
-    """Two datasets of five folds, and means that are easily seen."""
-    measures = {"ECE": 0.02, "fit s": 1.0, "predict s": 0.1, "rows": 2_000, "threads": 2}
-    losses = {("adult", "evidence"): 0.2, ("adult", "CatBoost"): 0.3, ("flights", "evidence"): 0.5}
+def test_the_table_of_the_readme_says_who_is_where():
+    """Two tables of five folds; CatBoost is too slow on one, EBM was not reached on either."""
+    measures = {"ECE": 0.02, "ECE by chance": 0.015, "fit CPU s": 12.0, "rows": 2_000}
+    losses = {("adult", "evidence"): 0.2, ("adult", "CatBoost"): 0.1, ("flights", "evidence"): 0.5}
     folds = [
         {"dataset": dataset, "method": method, "fold": fold, "log-loss": loss + 0.01 * (fold - 2)} | measures
         for (dataset, method), loss in losses.items()
         for fold in range(5)
     ]
-    folds += [
-        {"dataset": "flights", "method": "CatBoost", "fold": fold, "rows": 2_000, "error": "more than 600 s"}
-        for fold in range(5)
+    folds += [{"dataset": "flights", "method": "CatBoost", "fold": n, "error": "more than 600 s"} for n in range(5)]
+    names = list(arena_figures.CONTENDERS)
+    outcomes = arena_figures.outcomes_of(folds, 5, arena_figures.IN_ORDER, names)
+    table = arena_figures.readme_table(arena_figures.Comparison(outcomes))
+    lines = figures.as_markdown(table.document()).splitlines()
+    assert lines[0] == "| log-loss | **EvidenceClassifier** | CatBoost | LightGBM | EBM | logistic regression |"
+    assert "| adult | 0.200 | **0.100** | – | – | – |" in lines
+    assert "| flights | **0.500** | too slow | – | – | – |" in lines
+    assert "| nomao | – | – | – | – | – |" in lines
+    assert lines[-4:] == [
+        "| tables where it is lower than ours | – | 1 of 1 | 0 of 0 | 0 of 0 | 0 of 0 |",
+        "| mean calibration error | **0.020** | **0.020** | – | – | – |",
+        "| what chance alone would show | (0.015) | (0.015) | (–) | (–) | (–) |",
+        "| CPU seconds to fit adult | **12** | **12** | – | – | – |",
     ]
-    means = evidence_figures.means_of(folds)
-    assert {(row["dataset"], row["method"]): row.get("log-loss") for row in means} == {
-        **{key: pytest.approx(loss) for key, loss in losses.items()},
-        ("flights", "CatBoost"): None,
-    }
-    methods = evidence_figures.summary(means)
-    assert methods["evidence"] == {"datasets": 2, "rank": 1.0, "ECE": pytest.approx(0.02)}
-    assert methods["CatBoost"]["rank"] == 2.0
-    lines = figures.as_markdown(evidence_figures.log_loss_table(means).document()).splitlines()
-    assert lines[2:] == ["| adult | 2,000 | 0.2000 | 0.3000 |", "| flights | 2,000 | 0.5000 | too slow |"]
-    assert evidence_figures.facts_of(means, methods)["wins-over-catboost"] == 1
-    shown = figures.as_markdown(evidence_figures.results_of(means, methods).tables["readme"].document()).splitlines()
-    assert "| adult | **0.200** | 0.300 | – | – | – |" in shown
-    assert "| mean rank there, of 2 methods | 1.0 | 2.0 | – | – | – |" in shown
-
-
-def test_tables_and_words_of_the_arena_are_those_of_its_means():
-    document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
-    found = arena_figures.results_of(document["outcomes"])
-    tables = {name: table.document() for name, table in found.tables.items()}
-    assert json.loads(json.dumps(tables)) == document["tables"]
-    assert dict(found.facts) == document["facts"]
 
 
 def test_everybody_and_every_dataset_of_the_arena_is_in_its_file():
@@ -158,7 +145,7 @@ def test_what_the_arena_left_becomes_outcomes(tmp_path):
         rows[0] | {"method": "forest", "settings": "other"},
     ]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = {(o["dataset"], o["method"]): o for o in arena_figures.outcomes_in(tmp_path)}
+    found = {(o["dataset"], o["method"]): o for o in arena_figures.outcomes_in(tmp_path / "results.jsonl")}
     assert found["car", "HEB-M"]["log-loss"] == pytest.approx(0.2)
     assert found["car", "EBM"]["state"] == "too slow"
     assert found["car", "forest"]["state"] == found["vote", "HEB-M"]["state"] == "not reached"

@@ -212,7 +212,9 @@ class TestSheets:
     def test_tuned_beside_plain(self):
         plain = make_comparison({"forest": [0.5, 0.4]})
         rows = make_rows({"forest": [0.3, None]})
-        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], 2, ["d0", "d1"], ["forest"]))
+        tuned = Comparison(
+            outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], 2, ["d0", "d1"], ["forest"])
+        )
         sheet = tuned_sheet(plain, tuned)
         assert sheet.cells() == [["d0", "random forest", "0.5000", "0.3000", "7", "12"]]
 
