@@ -111,6 +111,7 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
         f"standing/{measure.replace(' ', '-')}": said for measure, said in standings(comparison).items()
     }
     facts |= {f"{sheet.name}/note": sheet.note for sheet in all_sheets(comparison) if sheet.note}
+    facts["hours"] = float(comparison.values("took s").sum().sum()) / 3600
     facts["datasets"] = len(comparison.datasets)
     facts["contenders"] = len(comparison.contenders)
     for name, column in comparison.values("log-loss").items():

@@ -54,6 +54,8 @@ def _outcome(dataset: str, name: str, rows: Sequence[Row], folds: int) -> Outcom
     found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
     if rows and rows[0].get("budget"):
         found["budget"] = rows[0]["budget"]
+    if any(row.get("took s") for row in rows):
+        found["took s"] = float(f"{sum(row.get('took s') or 0.0 for row in rows):.4g}")
     if len(done) < folds:
         return found | {"state": _state(reasons, len(done), folds), "reason": reasons[0] if reasons else None}
     found["state"] = ""

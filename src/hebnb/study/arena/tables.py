@@ -38,15 +38,19 @@ def all_sheets(comparison: Comparison) -> list[Sheet]:
 
 
 def contenders_sheet(comparison: Comparison) -> Sheet:
-    """How far everybody came."""
+    """How far everybody came, and how long it took."""
     rows: list[list[Value]] = []
+    minutes = comparison.values("took s").sum(axis="rows") / 60
     for name in comparison.contenders:
         states = comparison.states[name]
         counts = states[states != ""].value_counts(sort=False)
         missing = ", ".join(f"{word} on {count}" for word, count in counts.items())
-        rows.append([titles()[name], int((states == "").sum()), missing])
-    note = f"Of {len(comparison.datasets)} datasets. Done is one of which a contender has all folds."
-    heads = [("", ""), ("datasets done", ".0f"), ("the others", "")]
+        rows.append([titles()[name], int((states == "").sum()), missing, float(minutes[name])])
+    note = (
+        f"Of {len(comparison.datasets)} datasets. Done is one of which a contender has all folds. Minutes are by the "
+        "clock, of all folds that were begun, with what it took to start."
+    )
+    heads = [("", ""), ("datasets done", ".0f"), ("the others", ""), ("minutes", ".1f")]
     return Sheet("contenders", "How far everybody came", heads, rows, note)
 
 
