@@ -1,19 +1,25 @@
 """Results of the arena for the pages: ``python benchmarks/arena_figures.py ARENA``, the folder that it wrote.
 
-It takes means over the folds of ``results.jsonl``, and of ``tuned.jsonl`` if there is one, makes the arena's tables of
-them, that of README.md, and the sentences that its tests allow, and writes ``benchmarks/results/arena.json``; ``python
-docs/figures.py`` then shows them. It draws the figures of docs/benchmarks.md too. Without a folder it makes everything
-anew of the means that the file has.
+It keeps every fold of ``results.jsonl``, and of ``tuned.jsonl`` if there is one, in ``benchmarks/results``; makes the
+arena's tables of them, that of README.md, and the sentences that its tests allow; and writes all that to
+``benchmarks/results/arena.json``, which ``python docs/figures.py`` shows. It draws the figures of docs/benchmarks.md
+too. Without a folder it makes everything anew of the folds that are kept. With these a run can also go on where the one
+that is shown has stopped::
+
+    mkdir arena && gunzip -c benchmarks/results/arena.jsonl.gz > arena/results.jsonl
+    python -m hebnb.study --arena --data FOLDER
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +27,7 @@ from hebnb.study.arena.command import FOLDS, RESULTS, TUNED
 from hebnb.study.arena.comparing import NOT_REACHED, Comparison, Outcome, outcomes_of
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.arena.figures import all_figures
+from hebnb.study.arena.measuring import Row
 from hebnb.study.arena.page import standings
 from hebnb.study.arena.running import size
 from hebnb.study.arena.sheets import Sheet, shown
@@ -39,17 +46,39 @@ TIMED = "adult"  # the table whose fits README.md tells the seconds of
 AIMS = {"amazon-employee": 1.02, "click-prediction": 1.0, "adult": 1.0, "bank-marketing": 1.01, "nomao": 1.1}
 
 
-def outcomes_in(path: Path) -> list[Outcome]:
-    """What the arena left in a store, of its usual settings."""
+# The store of the arena, and where its folds are kept.
+KEPT = {RESULTS: FOLDER / "arena.jsonl.gz", TUNED: FOLDER / "arena-tuned.jsonl.gz"}
+
+
+def keep(store: Path, target: Path) -> None:
+    """The folds of a store that are of the arena's usual settings, with seven digits."""
     settings = str(Settings(folds=FOLDS))
-    rows = [row for row in Lines(path).rows().values() if row.get("settings") == settings]
-    return outcomes_of(rows, FOLDS, IN_ORDER, list(CONTENDERS))
+    rows = [row for row in Lines(store).rows().values() if row.get("settings") == settings]
+    rows.sort(key=lambda row: (row["dataset"], row["method"], row["fold"]))
+    lines = [json.dumps({name: _rounded(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
+    target.unlink(missing_ok=True)
+    if lines:
+        target.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0))
 
 
-def draw(outcomes: Sequence[Outcome]) -> None:
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def folds_in(kept: Path) -> list[Row]:
+    """The folds that are kept in a file; none if there is no file."""
+    return [json.loads(line) for line in gzip.decompress(kept.read_bytes()).splitlines()] if kept.exists() else []
+
+
+def outcomes(folds: Sequence[Row]) -> list[Outcome]:
+    """What became of everybody on every dataset."""
+    return outcomes_of(folds, FOLDS, IN_ORDER, list(CONTENDERS))
+
+
+def draw(comparison: Comparison) -> None:
     """The figures of docs/benchmarks.md."""
     with TemporaryDirectory() as folder:
-        all_figures(Comparison(outcomes), Path(folder))
+        all_figures(comparison, Path(folder))
         for stem, target in (("cost", "arena-cost"), ("critical-differences", "arena-ranks")):
             drawn = Path(folder) / f"{stem}.png"
             if drawn.exists():
@@ -126,15 +155,14 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
     return facts
 
 
-def results_of(outcomes: Sequence[Outcome], tuned: Sequence[Outcome] = ()) -> Results:
+def results_of(plain: Comparison, tuned: Comparison) -> Results:
     """Everything that the pages show of an arena."""
-    comparison = Comparison(outcomes)
-    sheets = all_sheets(comparison)
-    if tuned:
-        sheets.append(tuned_sheet(comparison, Comparison(tuned)))
+    sheets = all_sheets(plain)
+    if tuned.tried:
+        sheets.append(tuned_sheet(plain, tuned))
     tables = {sheet.name: table_of(sheet) for sheet in sheets}
-    tables |= {"readme": readme_table(comparison), "aims": aims_table(comparison)}
-    return Results(tables, facts_of(comparison))
+    tables |= {"readme": readme_table(plain), "aims": aims_table(plain)}
+    return Results(tables, facts_of(plain))
 
 
 def main() -> None:
@@ -142,16 +170,19 @@ def main() -> None:
     parser.add_argument("arena", type=Path, nargs="?", help="what python -m hebnb.study --arena wrote")
     folder = parser.parse_args().arena
     path = FOLDER / "arena.json"
+    more = {}
     if folder is None:
         before = json.loads(path.read_text(encoding="utf-8"))
-        more = {name: before[name] for name in ("command", "versions", "contenders", "outcomes", "tuned")}
+        more = {name: before[name] for name in ("command", "versions")}
     else:
-        found = {name: contender.version for name, contender in CONTENDERS.items() if contender.version}
-        tuned = [one for one in outcomes_in(folder / TUNED) if one["state"] != NOT_REACHED]
-        more = {"contenders": found, "outcomes": outcomes_in(folder / RESULTS), "tuned": tuned}
+        for store, kept in KEPT.items():
+            keep(folder / store, kept)
+    folds = folds_in(KEPT[RESULTS])
+    more["contenders"] = {row["method"]: row["version"] for row in folds}
+    plain = Comparison(outcomes(folds))
     path.unlink(missing_ok=True)  # tables that there are no more would stay
-    draw(more["outcomes"])
-    print(record("arena", results_of(more["outcomes"], more["tuned"]), more))
+    draw(plain)
+    print(record("arena", results_of(plain, Comparison(outcomes(folds_in(KEPT[TUNED])))), more))
 
 
 if __name__ == "__main__":

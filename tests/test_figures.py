@@ -76,9 +76,13 @@ def test_results_name_the_command_that_writes_them_and_are_written_as_it_writes(
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
 
 
-def test_tables_and_words_of_the_arena_are_those_of_its_means():
+def compared(kept):
+    return arena_figures.Comparison(arena_figures.outcomes(arena_figures.folds_in(kept)))
+
+
+def test_tables_and_words_of_the_arena_are_those_of_its_folds():
     document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
-    found = arena_figures.results_of(document["outcomes"], document["tuned"])
+    found = arena_figures.results_of(*map(compared, arena_figures.KEPT.values()))
     tables = {name: table.document() for name, table in found.tables.items()}
     assert json.loads(json.dumps(tables)) == document["tables"]
     assert dict(found.facts) == document["facts"]
@@ -94,9 +98,7 @@ def test_the_table_of_the_readme_says_who_is_where():
         for fold in range(5)
     ]
     folds += [{"dataset": "flights", "method": "CatBoost", "fold": n, "error": "more than 600 s"} for n in range(5)]
-    names = list(arena_figures.CONTENDERS)
-    outcomes = arena_figures.outcomes_of(folds, 5, arena_figures.IN_ORDER, names)
-    table = arena_figures.readme_table(arena_figures.Comparison(outcomes))
+    table = arena_figures.readme_table(arena_figures.Comparison(arena_figures.outcomes(folds)))
     lines = figures.as_markdown(table.document()).splitlines()
     assert lines[0] == "| log-loss | **EvidenceClassifier** | CatBoost | LightGBM | EBM | logistic regression |"
     assert "| adult | 0.200 | **0.100** | – | – | – |" in lines
@@ -112,10 +114,9 @@ def test_the_table_of_the_readme_says_who_is_where():
 
 def test_everybody_and_every_dataset_of_the_arena_is_in_its_file():
     document = json.loads((figures.RESULTS / "arena.json").read_text(encoding="utf-8"))
-    places = [(outcome["dataset"], outcome["method"]) for outcome in document["outcomes"]]
-    assert len(set(places)) == len(places) == len(arena_figures.IN_ORDER) * len(arena_figures.CONTENDERS)
-    heads = [head for head, _ in document["tables"]["log-loss"]["columns"]]
-    assert len(heads) == len(arena_figures.CONTENDERS) + 2
+    table = document["tables"]["log-loss"]
+    assert [row[0] for row in table["rows"]] == arena_figures.IN_ORDER
+    assert len(table["columns"]) == len(arena_figures.CONTENDERS) + 2
 
 
 def test_every_dataset_on_which_we_lose_has_its_reason_and_numbers():
@@ -144,8 +145,12 @@ def test_what_the_arena_left_becomes_outcomes(tmp_path):
         rows[0] | {"method": "EBM", "error": "more than 600 s"},
         rows[0] | {"method": "forest", "settings": "other"},
     ]
+    rows.insert(0, rows[0] | {"log-loss": 9.0})  # of several lines for one fold the last counts
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = {(o["dataset"], o["method"]): o for o in arena_figures.outcomes_in(tmp_path / "results.jsonl")}
+    arena_figures.keep(tmp_path / "results.jsonl", tmp_path / "kept.jsonl.gz")
+    folds = arena_figures.folds_in(tmp_path / "kept.jsonl.gz")
+    assert len(folds) == 6
+    found = {(o["dataset"], o["method"]): o for o in arena_figures.outcomes(folds)}
     assert found["car", "HEB-M"]["log-loss"] == pytest.approx(0.2)
     assert found["car", "EBM"]["state"] == "too slow"
     assert found["car", "forest"]["state"] == found["vote", "HEB-M"]["state"] == "not reached"
