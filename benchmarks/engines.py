@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -207,16 +208,24 @@ def main() -> None:
     print(
         f"{'':<64}{'ours':>11}{'other':>11}{'ratio':>8}{'processor':>11}{'other':>11}{'ratio':>8}{'ours':>12}{'other':>12}"
     )
-    found = {"rows": rows_and_scores(options.rows, options.repeat)}
-    facts: dict[str, Value] = {}
+    for results in measured(options):
+        if options.record:  # at once: what comes later may fail
+            record("engines", results)
+
+
+def measured(options: argparse.Namespace) -> Iterator[Results]:
+    """What was asked for, a table or a fact at a time."""
+    tables = {
+        "rows": lambda: rows_and_scores(options.rows, options.repeat),
+        "evidence": lambda: evidence(options.evidence, options.repeat),
+        "memory": lambda: memory(options.memory) if options.memory is not None else [],
+        "scores": lambda: scores(options.scores),
+    }
+    for name, measure in tables.items():
+        if rows := measure():
+            yield Results({name: Table(HEADS, rows)})
     for columns in options.spark:
-        facts |= spark_columns(columns, options.repeat)
-    found["evidence"] = evidence(options.evidence, options.repeat)
-    if options.memory is not None:
-        found["memory"] = memory(options.memory)
-    found["scores"] = scores(options.scores)
-    if options.record:
-        record("engines", Results({name: Table(HEADS, rows) for name, rows in found.items() if rows}, facts))
+        yield Results({}, spark_columns(columns, options.repeat))
 
 
 if __name__ == "__main__":
