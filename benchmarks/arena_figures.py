@@ -95,7 +95,7 @@ def readme_table(comparison: Comparison) -> Table:
     labels = [
         *TABLES_IN_README,
         "tables where it is lower than ours",
-        "mean calibration error",
+        "mean calibration error of these",
         "what chance alone would show",
         f"CPU seconds to fit {TIMED}",
     ]
@@ -112,7 +112,8 @@ def _readme_column(comparison: Comparison, name: str) -> list[str]:
         words.get(states.loc[d, name], states.loc[d, name]) or f"{losses.loc[d, name]:.3f}" for d in TABLES_IN_README
     ]
     won = f"{(losses[name] < losses[HERO]).sum()} of {losses[name].notna().sum()}"
-    error, by_chance = (comparison.values(measure)[name].mean() for measure in ("ECE", "ECE by chance"))
+    own = {measure: comparison.values(measure)[name] for measure in ("ECE", "ECE by chance")}
+    error, by_chance = (column.loc[list(TABLES_IN_README)].mean(skipna=False) for column in own.values())
     seconds = comparison.values("fit CPU s").loc[TIMED, name]
     return [
         *found,
