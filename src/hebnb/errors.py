@@ -93,8 +93,8 @@ class TableWarning(UserWarning):
 class UnseenWarning(UserWarning):
     """Warns that most values of a column are not among those that the model learned from.
 
-    It comes from ``predict`` and its like, and mostly means that the column is another one than at ``fit``, or is written
-    otherwise. The message names the columns, the share of the rows, and the reason where it can be told.
+    It comes from ``predict`` and its like. Mostly the column is another one than at ``fit``, or its values are written
+    in another way. The message names the columns, the share of the rows, and the reason where it can be told.
 
     Examples
     --------
