@@ -6,12 +6,12 @@
     .ci/versions.py --every newest                     # with every Python that the project names and that is here
     .ci/versions.py --python python3.12 newest
 
-Each set of versions gets a virtual environment of its own. "lowest" holds every requirement to its lower bound;
-what these bring along is whatever pip chooses. The oldest Python of the project has to work with the lowest. A newer one,
-for which the package index has no wheels of versions so old, is tried with the newest only. A Python is here if a program
-of its name is, or if uv knows where it is or can fetch it. Of those that are not, ``--every`` only asks the package index
-whether all that hebnb needs has wheels for them. The table at the end says which versions were used, and whether the tests
-passed; the exit code is 1 if they did not. Needs pip and a package index.
+Each set of versions gets a virtual environment of its own. "lowest" holds every requirement to its lower bound; what
+these bring along is whatever pip chooses. The oldest Python of the project has to work with the lowest. A newer one,
+for which the package index has no wheels of versions so old, is tried with the newest only. A Python is here if a
+program of its name is, or if uv knows where it is or can fetch it. Of those that are not, ``--every`` only asks the
+package index whether all that hebnb needs has wheels for them. The table at the end says which versions were used, and
+whether the tests passed; the exit code is 1 if they did not. Needs pip and a package index.
 """
 
 import argparse
