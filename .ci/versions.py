@@ -6,11 +6,12 @@
     .ci/versions.py --every newest                     # with every Python that the project names and that is here
     .ci/versions.py --python python3.12 newest
 
-Each set of versions gets a virtual environment of its own. "lowest" holds every requirement to its lower bound;
-what these bring along is whatever pip chooses. A Python is here if a program of its name is, or if uv knows where it is
-or can fetch it. Of those that are not, ``--every`` only asks the package index whether all that hebnb needs has wheels
-for them. The table at the end says which versions were used, and whether the tests passed; the exit code is 1 if they
-did not. Needs pip and a package index.
+Each set of versions gets a virtual environment of its own. "lowest" holds every requirement to its lower bound; what
+these bring along is whatever pip chooses. The oldest Python of the project has to work with the lowest. A newer one,
+for which the package index has no wheels of versions so old, is tried with the newest only. A Python is here if a
+program of its name is, or if uv knows where it is or can fetch it. Of those that are not, ``--every`` only asks the
+package index whether all that hebnb needs has wheels for them. The table at the end says which versions were used, and
+whether the tests passed; the exit code is 1 if they did not. Needs pip and a package index.
 """
 
 import argparse
@@ -88,6 +89,19 @@ def wheels_for(version):
     return "not here; not all wheels exist" if done.returncode else "not here; wheels exist"
 
 
+def is_too_new_for(python, pins):
+    """Whether a Python, if it is not our oldest, came out after these versions: there are no wheels of them for it."""
+    asked = [python, "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
+    version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    if version == pythons()[0]:
+        return False
+    options = ["--dry-run", "--quiet", "--no-deps", "--only-binary=:all:"]
+    done = subprocess.run(
+        [python, "-m", "pip", "install", *options, *pins], check=False, capture_output=True, text=True
+    )
+    return done.returncode != 0
+
+
 def installed(python):
     """The version of every package of an environment."""
     listed = subprocess.run([python, "-m", "pip", "list", "--format=json"], check=True, capture_output=True, text=True)
@@ -103,6 +117,8 @@ def tried(interpreter, versions, lowest, arguments):
         constraints = Path(scratch, "constraints.txt")
         pins = [f"{name}=={bound}" for name, bound in lowest.items()] if versions == "lowest" else []
         constraints.write_text("\n".join(pins))
+        if pins and is_too_new_for(python, pins):
+            return "no wheels so old", {}
         project = f"{ROOT}[{','.join(arguments.extra)}]"
         install = [python, "-m", "pip", "install", "--upgrade", "-c", str(constraints), project]
         done = subprocess.run(install, check=False, capture_output=True, text=True)
@@ -158,7 +174,9 @@ def main():
         for versions in sets:
             outcomes[f"{version} {versions}".strip()] = tried(interpreter, versions, lowest, arguments)
     show(lowest, outcomes)
-    return int(any(not outcome.endswith(("passed", "wheels exist")) for outcome, _ in outcomes.values()))
+    return int(
+        any(not outcome.endswith(("passed", "wheels exist", "no wheels so old")) for outcome, _ in outcomes.values())
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Nothing is fetched while it runs, and nothing while pages are read: no other pro
 somebody else's server.
 """
 
+import importlib
 import os
 import re
 import runpy
@@ -46,7 +47,8 @@ autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say what things are
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+# Attributes are shown as parameters are: names of fields would lose the underscore at their end.
+napoleon_custom_sections = [("Attributes", "params_style")]
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
@@ -65,6 +67,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "hebnb"
 html_static_path = ["_static"]
 html_css_files = ["hebnb.css"]
+html_js_files = ["copy.js"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 # Pages without pages below them need no list of these; one with two programs beside each other needs the room.
@@ -76,12 +79,28 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
+    "show_nav_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "coming-from": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+def pages_of_names():
+    """What public names are called in sentences, and what their pages are about."""
+    found = {}
+    for module in ("hebnb", "hebnb.datasets", "hebnb.export", "hebnb.metrics", "hebnb.plots", "hebnb.theory"):
+        for name in importlib.import_module(module).__all__:
+            # A word such as "save" or "column" may mean something else; with its module it does not.
+            alone = [name] if name[0].isupper() or module in ("hebnb.export", "hebnb.metrics") else []
+            inside = [f"{module}.{name}", *([f"{module.partition('.')[2]}.{name}"] if "." in module else [])]
+            found |= dict.fromkeys([*alone, *inside], f"{module}.{name}")
+    return {name: target for name, target in found.items() if not target.endswith("__")}
+
+
+PAGES_OF_NAMES = pages_of_names()
 
 
 def as_pages(app, docname, source):
@@ -92,6 +111,8 @@ def as_pages(app, docname, source):
         source[0] = guide_pages.linked(source[0])
     source[0] = source[0].replace("(../examples/README.rst)", "(gallery/index)")
     source[0] = re.sub(r"\(\.\./examples/(\w+)\.py\)", r"(gallery/\1)", source[0])
+    if not docname.startswith(("gallery", "reference", "changelog")):
+        source[0] = guide_pages.names_linked(source[0], PAGES_OF_NAMES)
 
 
 def setup(app):

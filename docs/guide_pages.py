@@ -27,6 +27,17 @@ def linked(text: str, here: str = "") -> str:
     return re.sub(r"\]\(([\w-]+\.(?:md|png)(?:#[\w-]+)?)\)", rf"]({here}\1)", text) if here else text
 
 
+def names_linked(text: str, pages: dict[str, str]) -> str:
+    """A page whose public names, written as code, lead to their pages; not in programs, headings and links."""
+
+    def as_link(match: re.Match[str]) -> str:
+        target = pages.get(match["name"] or "")
+        return match[0] if target is None else f"{{py:obj}}`{match['name']} <{target}>`"
+
+    left_alone = r"^```.*?^```|^#[^\n]*|\[[^\]\n]*\]\([^)\n]*\)"
+    return re.sub(rf"{left_alone}|(?<!`)`(?P<name>[\w.]+)`(?!`)", as_link, text, flags=re.MULTILINE | re.DOTALL)
+
+
 def page(title: str, body: str, is_first: bool) -> str:
     """A section as a page in a folder."""
     body = re.sub(r"\]\(#([\w-]+)\)", r"](\1.md)", linked(body, "../"))

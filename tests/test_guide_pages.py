@@ -30,6 +30,19 @@ def test_links_lead_to_pages():
     assert guide_pages.linked("[x](guide.md#smoothing) [y](guide.md)") == "[x](guide/smoothing.md) [y](guide.md)"
 
 
+def test_names_lead_to_their_pages_but_in_programs_headings_and_links():
+    pages = {"HEB": "hebnb.HEB", "plots.column": "hebnb.plots.column"}
+    text = (
+        "# `HEB`\n\n`HEB` and `plots.column`, not `HEB()` or [`HEB`](x.md)\n\n"
+        "```python\n`HEB`\n```\n| `HEB` | ``HEB`` |\n"
+    )
+    link = "{py:obj}`HEB <hebnb.HEB>`"
+    assert guide_pages.names_linked(text, pages) == (
+        f"# `HEB`\n\n{link} and {{py:obj}}`plots.column <hebnb.plots.column>`, not `HEB()` or [`HEB`](x.md)\n\n"
+        f"```python\n`HEB`\n```\n| {link} | ``HEB`` |\n"
+    )
+
+
 def test_links_to_sections_of_the_guide_name_sections():
     anchors = {guide_pages.slug(title) for title in guide_pages.sections(TEXT)}
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:

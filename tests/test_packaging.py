@@ -65,6 +65,24 @@ def test_lower_bounds_of_extras_agree():
     assert script("versions").bounds(list(PROJECT["optional-dependencies"]))["numpy"]
 
 
+def test_a_python_newer_than_the_lowest_versions_is_not_held_to_them(monkeypatch):
+    """The index has no wheels of old versions for a new Python; our oldest Python has to have them."""
+    versions = script("versions")
+    asked = []
+
+    def run(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, int("pip" in command), stdout=f"{running}\n")
+
+    monkeypatch.setattr(versions.subprocess, "run", run)
+    running = versions.pythons()[-1]
+    assert versions.is_too_new_for("python", ["numpy==1.26"])
+    assert asked[-1][-1] == "numpy==1.26"
+    running = versions.pythons()[0]
+    assert not versions.is_too_new_for("python", ["numpy==1.26"])
+    assert "pip" not in asked[-1]
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_workflow_calls_only_our_scripts(path):
     yaml = pytest.importorskip("yaml")  # of Dask

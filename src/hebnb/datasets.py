@@ -40,6 +40,7 @@ def load_flights(*, backend: str | None = None) -> tuple[Any, Any]:
 
     Examples
     --------
+    >>> from hebnb.datasets import load_flights
     >>> X, y = load_flights(backend="numpy")
     >>> X.shape
     (20000, 10)

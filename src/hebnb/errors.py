@@ -24,17 +24,18 @@ __all__ = ["HebnbError", "InputError", "ParameterError", "TableWarning", "Unseen
 
 
 class HebnbError(Exception):
-    """Base of every error this package raises on purpose.
+    """Base class of all errors that hebnb raises on purpose; ``except HebnbError`` catches them all.
 
     Parameters
     ----------
     message : str
-        Where and what.
+        Where something is wrong, and what.
     hint : str, optional
-        The remedy, printed on a line of its own.
+        What to do about it, which is printed on a line of its own.
 
     Examples
     --------
+    >>> from hebnb import HebnbError
     >>> print(HebnbError("Column 'zip': 37 values are missing.", hint='Use missing="category".'))
     Column 'zip': 37 values are missing.
     Hint: Use missing="category".
@@ -45,40 +46,55 @@ class HebnbError(Exception):
 
 
 class InputError(HebnbError, ValueError):
-    """The data cannot be used as given.
+    """A table, a label, a file or counts cannot be used as they are. It is a ``ValueError`` too.
 
     Examples
     --------
-    >>> issubclass(InputError, ValueError)
-    True
+    >>> from hebnb import InputError, NaiveBayes
+    >>> try:
+    ...     NaiveBayes(missing="error").fit([["red"], [None], [None]], ["no", "yes", "no"])
+    ... except InputError as error:
+    ...     print(error)
+    Column 0: 2 values are missing.
+    Hint: missing="category" gives them a category of their own, missing="ignore" leaves them out.
     """
 
 
 class ParameterError(HebnbError, ValueError):
-    """An argument is not usable.
+    """An argument of a classifier or a function is not one that it takes. It is a ``ValueError`` too.
 
     Examples
     --------
-    >>> issubclass(ParameterError, ValueError)
-    True
+    >>> from hebnb import NaiveBayes, ParameterError
+    >>> try:
+    ...     NaiveBayes(weighting="lo").fit([["red"], ["blue"]], ["no", "yes"])
+    ... except ParameterError as error:
+    ...     print(error)
+    weighting='lo' is not known. Known: 'sqrt-mi', 'loo'.
+    Hint: Did you mean 'loo'?
     """
 
 
 class TableWarning(UserWarning):
-    """What a classifier learned from a table is likely wrong or useless.
+    """Warns that what a classifier learned from a table is likely wrong or useless.
 
-    ``hebnb.describe`` says more about the table.
+    It comes from ``fit``, as when a column gives the class away. ``hebnb.describe`` says more about the table.
 
     Examples
     --------
-    >>> warnings.filterwarnings("ignore", category=TableWarning)  # you know your table
+    If you know about it, silence it:
+
+    >>> import warnings
+    >>> from hebnb import TableWarning
+    >>> warnings.filterwarnings("ignore", category=TableWarning)
     """
 
 
 class UnseenWarning(UserWarning):
-    """Most values of a column are others than those that a model learned from.
+    """Warns that most values of a column are not among those that the model learned from.
 
-    The message names the columns, the share of the rows, and the reason where it can be told.
+    It comes from ``predict`` and its like. Mostly the column is another one than at ``fit``, or its values are written
+    in another way. The message names the columns, the share of the rows, and the reason where it can be told.
 
     Examples
     --------

@@ -51,9 +51,9 @@ def evidence(model: CategoricalClassifier, X: Any, *, row: int = 0, label: Any =
 
     Examples
     --------
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import NaiveBayes, plots
     >>> X, y = [["red", "s"], ["red", "m"], ["blue", "m"]], ["no", "no", "yes"]
-    >>> axes = evidence(NaiveBayes().fit(X, y), X, row=2, label="yes")
+    >>> axes = plots.evidence(NaiveBayes().fit(X, y), X, row=2, label="yes")
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['(prior)', '0 = blue', '1 = m']
     """
@@ -95,8 +95,8 @@ def nomogram(model: CategoricalClassifier, *, label: Any = None, most: int = 12,
 
     Examples
     --------
-    >>> from hebnb import NaiveBayes
-    >>> axes = nomogram(NaiveBayes().fit([["red"], ["red"], ["blue"]], ["no", "no", "yes"]), label="yes")
+    >>> from hebnb import NaiveBayes, plots
+    >>> axes = plots.nomogram(NaiveBayes().fit([["red"], ["red"], ["blue"]], ["no", "no", "yes"]), label="yes")
     >>> sorted(text.get_text() for text in axes.texts)
     ['blue', 'red']
     """
@@ -151,9 +151,9 @@ def column(model: CategoricalClassifier, name: Name, *, label: Any = None, most:
 
     Examples
     --------
-    >>> from hebnb import EvidenceClassifier
+    >>> from hebnb import EvidenceClassifier, plots
     >>> model = EvidenceClassifier().fit([["red"], ["red"], ["blue"]] * 9, ["no", "no", "yes"] * 9)
-    >>> axes = column(model, 0)
+    >>> axes = plots.column(model, 0)
     >>> [text.get_text() for text in axes.get_yticklabels()], axes.get_xlabel()
     (['red', 'blue'], 'log-odds of no')
     """
@@ -193,9 +193,9 @@ def cross(model: CategoricalClassifier, *names: Name, label: Any = None, most: i
 
     Examples
     --------
-    >>> from hebnb import EvidenceClassifier
+    >>> from hebnb import EvidenceClassifier, plots
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 20
-    >>> axes = cross(EvidenceClassifier().fit(X, [0, 1, 1, 0] * 20), 0, 1)
+    >>> axes = plots.cross(EvidenceClassifier().fit(X, [0, 1, 1, 0] * 20), 0, 1)
     >>> [text.get_text() for text in axes.get_xticklabels()], [text.get_text() for text in axes.get_yticklabels()]
     (['a', 'b'], ['u', 'v'])
     """
@@ -256,9 +256,9 @@ def importance(model: CategoricalClassifier, *, most: int = 20, ax: Any = None) 
 
     Examples
     --------
-    >>> from hebnb import EvidenceClassifier
+    >>> from hebnb import EvidenceClassifier, plots
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 20
-    >>> axes = importance(EvidenceClassifier().fit(X, [0, 1, 1, 0] * 20), most=1)
+    >>> axes = plots.importance(EvidenceClassifier().fit(X, [0, 1, 1, 0] * 20), most=1)
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['0 × 1', 'and 2 others']
     """
@@ -295,8 +295,9 @@ def reliability(curves: Mapping[str, Mapping[str, FloatArray]], *, ax: Any = Non
 
     Examples
     --------
+    >>> from hebnb import plots
     >>> from hebnb.metrics import reliability_curve
-    >>> axes = reliability({"mine": reliability_curve([0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.6, 0.4]])})
+    >>> axes = plots.reliability({"mine": reliability_curve([0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.6, 0.4]])})
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('confidence', 'accuracy')
     """
@@ -337,8 +338,8 @@ def concentration(model: CategoricalClassifier, *, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from hebnb import NaiveBayes
-    >>> axes = concentration(NaiveBayes().fit([["red", "s"], ["blue", "s"]] * 9, ["no", "yes"] * 9))
+    >>> from hebnb import NaiveBayes, plots
+    >>> axes = plots.concentration(NaiveBayes().fit([["red", "s"], ["blue", "s"]] * 9, ["no", "yes"] * 9))
     >>> axes.get_xscale(), axes.get_yscale()
     ('log', 'log')
     """

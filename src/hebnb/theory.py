@@ -46,6 +46,7 @@ def heb_l1_bound(n: Any, k: Any, shrinkage: Any, prior_distance: Any) -> FloatAr
 
     Examples
     --------
+    >>> from hebnb.theory import heb_l1_bound
     >>> float(heb_l1_bound(100, 26, 0.1, 0.5))
     0.55
     """
@@ -61,6 +62,7 @@ def laplace_l1_bound(n: Any, k: Any) -> FloatArray:
 
     Examples
     --------
+    >>> from hebnb.theory import laplace_l1_bound
     >>> float(laplace_l1_bound(100, 26).round(3))
     0.897
     """
@@ -74,6 +76,7 @@ def laplace_vertex_error(n: Any, k: Any) -> FloatArray:
 
     Examples
     --------
+    >>> from hebnb.theory import laplace_vertex_error
     >>> float(laplace_vertex_error(10, 10))
     0.9
     """
@@ -96,6 +99,7 @@ def laplace_near_vertex_bound(n: Any, k: Any, floor: Any) -> FloatArray:
 
     Examples
     --------
+    >>> from hebnb.theory import laplace_near_vertex_bound
     >>> float(laplace_near_vertex_bound(10, 10, 0.5))
     0.45
     """
@@ -118,6 +122,7 @@ def heb_vertex_error(n: Any, m: Any, mean_at_vertex: Any) -> FloatArray:
 
     Examples
     --------
+    >>> from hebnb.theory import heb_vertex_error
     >>> float(heb_vertex_error(10, 10, 0.1))
     0.9
     """
@@ -142,6 +147,7 @@ def strict_separation_gap(n: Any, k: Any, mean_at_vertex: Any, m_min: float = 1e
 
     Examples
     --------
+    >>> from hebnb.theory import strict_separation_gap
     >>> float(strict_separation_gap(100, 1000, 0.001).round(3))
     1.816
     """
@@ -153,6 +159,7 @@ def shrinkage_bound(n: Any, m_max: float = 1e4) -> FloatArray:
 
     Examples
     --------
+    >>> from hebnb.theory import shrinkage_bound
     >>> float(shrinkage_bound(30_000))
     0.25
     """
@@ -179,6 +186,7 @@ def excess_risk_bound(prior_error: Any, l1_error: Any, class_prior: Any) -> floa
 
     Examples
     --------
+    >>> from hebnb.theory import excess_risk_bound
     >>> excess_risk_bound(0.1, [[0.2, 0.1], [0.4, 0.1]], [0.5, 0.5])
     0.5
     """
@@ -204,6 +212,7 @@ def top1_ece_bound(posterior_estimate: Any, posterior: Any, weights: Any = None)
 
     Examples
     --------
+    >>> from hebnb.theory import top1_ece_bound
     >>> round(top1_ece_bound([[0.9, 0.1]], [[0.7, 0.3]]), 10)
     0.4
     """
@@ -232,6 +241,7 @@ def top1_ece_evidence_bound(prior_error: Any, l1_error: Any, class_prior: Any, m
 
     Examples
     --------
+    >>> from hebnb.theory import top1_ece_evidence_bound
     >>> top1_ece_evidence_bound(0.0, [[0.01], [0.01]], [0.5, 0.5], 4.0)
     0.32
     """

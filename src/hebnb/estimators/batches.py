@@ -59,7 +59,7 @@ def fit_batches(
     Examples
     --------
     >>> import pandas as pd
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import NaiveBayes, fit_batches
     >>> tables = (pd.DataFrame({"x": [x], "y": [y]}) for x, y in [("a", 0), ("b", 1), ("a", 0)])
     >>> fit_batches(NaiveBayes(), tables, "y").class_count_
     array([2., 1.])

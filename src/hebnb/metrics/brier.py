@@ -24,6 +24,7 @@ def brier_score_macro(y_true: Any, y_proba: Any, *, classes: Any = None, sample_
 
     Examples
     --------
+    >>> from hebnb.metrics import brier_score_macro
     >>> brier_score_macro([0, 1], [[1.0, 0.0], [0.5, 0.5]])
     0.125
     """

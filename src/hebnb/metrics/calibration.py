@@ -90,6 +90,7 @@ def expected_calibration_error(
     --------
     Four rows, each sure at 0.9, three of them right:
 
+    >>> from hebnb.metrics import expected_calibration_error
     >>> expected_calibration_error([0, 0, 0, 1], [[0.9, 0.1]] * 4)
     0.15...
 
@@ -131,6 +132,7 @@ def debiased_calibration_error(
 
     Examples
     --------
+    >>> from hebnb.metrics import debiased_calibration_error, expected_calibration_error
     >>> y, proba = [0, 0, 0, 1] * 10, [[0.8, 0.2]] * 40
     >>> round(expected_calibration_error(y, proba), 3), round(debiased_calibration_error(y, proba), 3)
     (0.05, 0.031)
@@ -198,6 +200,7 @@ def calibration_error_by_chance(
     --------
     A hundred rows at 0.9: two points or three are what chance makes of a perfect model.
 
+    >>> from hebnb.metrics import calibration_error_by_chance
     >>> error, (low, high) = calibration_error_by_chance([[0.9, 0.1]] * 100, return_interval=True)
     >>> round(error, 3), round(low, 3), round(high, 3)
     (0.024, 0.0, 0.07)
@@ -246,6 +249,7 @@ def reliability_curve(
 
     Examples
     --------
+    >>> from hebnb.metrics import reliability_curve
     >>> curve = reliability_curve([0, 0, 0, 1], [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4]], n_bins=5)
     >>> curve["confidence"], curve["accuracy"]
     (array([0.6, 0.9]), array([0.5, 1. ]))

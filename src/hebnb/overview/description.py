@@ -85,6 +85,7 @@ def describe(
     Examples
     --------
     >>> import pandas as pd
+    >>> from hebnb import describe
     >>> X = pd.DataFrame({"colour": ["red", "blue", "red"] * 20, "number": [f"no {n}" for n in range(60)]})
     >>> X["size"] = [1.5, 2.5, None, 3.5] * 15
     >>> description = describe(X, ["late", "early"] * 30)

@@ -116,7 +116,7 @@ def report(
 
     Examples
     --------
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import NaiveBayes, report
     >>> X, y = [["red"], ["blue"]] * 50, ["no", "yes"] * 50
     >>> report(X, y, folds=2).verdict[:44]
     'The probabilities can be taken at their word'

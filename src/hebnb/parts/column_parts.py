@@ -74,6 +74,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import pandas as pd
+    >>> from hebnb import ColumnParts
     >>> X = pd.DataFrame({"day": pd.to_datetime(["2024-02-24", "2024-02-29"]), "wine": ["Merlot, old", "Riesling"]})
     >>> ColumnParts(text=["wine"]).fit_transform(X).T
                                           0                    1
@@ -107,6 +108,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
+        >>> from hebnb import ColumnParts
         >>> ColumnParts(text=[0], max_words=1).fit([["old wine"], ["red wine"]] * 9, ["no", "yes"] * 9).parts_
         {'x0': ['x0: first word', 'x0: key word']}
         """
@@ -137,6 +139,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
+        >>> from hebnb import ColumnParts
         >>> ColumnParts(text=[0]).fit([["an old wine"], ["new wine"]]).transform([["wine, rather sour"], [None]])
         array([['wine, rather sour', 'wine', 3],
                [None, None, None]], dtype=object)
@@ -156,6 +159,7 @@ class ColumnParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
+        >>> from hebnb import ColumnParts
         >>> ColumnParts(text=[0]).fit([["old wine"], ["new wine"]]).get_feature_names_out()
         array(['x0', 'x0: first word'], dtype=object)
         """

@@ -44,8 +44,9 @@ def save(model: CategoricalClassifier | Pipeline, path: str | os.PathLike[str], 
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import tempfile
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import NaiveBayes, load, save
     >>> path = Path(tempfile.mkdtemp()) / "model.skops"
     >>> save(NaiveBayes().fit([["a"], ["b"]], ["x", "y"]), path)
     >>> load(path).predict([["b"]])
@@ -77,8 +78,9 @@ def load(path: str | os.PathLike[str], *, memory_limit: float | None = None) -> 
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import tempfile
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import NaiveBayes, load, save
     >>> path = Path(tempfile.mkdtemp()) / "model.skops"
     >>> save(NaiveBayes("laplace").fit([["a"], ["b"]], ["x", "y"]), path)
     >>> load(path)

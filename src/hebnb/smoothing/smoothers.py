@@ -24,19 +24,23 @@ __all__ = ["HEB", "Additive", "MEstimate", "Smoother"]
 
 
 class Smoother(BaseEstimator):  # type: ignore[misc]
-    """A rule for the prior mean and the concentration of every class-conditional distribution.
+    """Base class of smoothers, for one of your own.
 
-    A subclass has a ``prior_mean``, the name of one of ``PRIOR_MEANS``: ``"uniform"`` or ``"marginal"``. It says in
-    ``concentration`` how strong that is.
+    A smoother says how the probabilities of a column's values, given a class, are made from counts:
+    ``(count + m · prior mean) / (rows of the class + m)``. A subclass names the prior mean in its attribute
+    ``prior_mean``: ``"marginal"``, the frequencies of all classes together, or ``"uniform"``, equal probabilities. Its
+    method ``concentration`` returns m, the strength of the prior in rows.
 
     Examples
     --------
+    A smoother whose prior always counts as much as three rows:
+
     >>> import numpy as np
+    >>> from hebnb import NaiveBayes, Smoother
     >>> class Pinned(Smoother):
     ...     prior_mean = "marginal"
     ...     def concentration(self, sizes, largest, evidence):
     ...         return np.full_like(sizes, 3.0)
-    >>> from hebnb import NaiveBayes
     >>> NaiveBayes(smoothing=Pinned()).fit([["a"], ["b"]], [0, 1]).concentration_
     array([[3.],
            [3.]])
@@ -48,20 +52,22 @@ class Smoother(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def concentration(self, sizes: FloatArray, largest: FloatArray, evidence: Evidence) -> FloatArray:
-        """m for many distributions at once.
+        """The concentration m of many distributions at once, such as one for every class and column.
 
         Parameters
         ----------
         sizes : array
-            Number of categories of each distribution.
+            The number of categories of each distribution.
         largest : array of the same shape
-            Rows of the largest document that speaks about it.
+            How many rows there are behind it: of the largest class, say, if several share one concentration.
         evidence : function without arguments
-            What the counts say about the concentrations, numbered as in the flattened arrays.
+            Returns the counts behind the concentrations, for smoothers that learn from them; its answers are in the
+            order of the flattened arrays.
 
         Returns
         -------
         array of the same shape
+            The strengths, in rows.
         """
 
     @property
@@ -82,6 +88,7 @@ class Additive(Smoother):
 
     Examples
     --------
+    >>> from hebnb import Additive
     >>> Additive(0.1)
     Additive(alpha=0.1)
     """
@@ -107,6 +114,7 @@ class MEstimate(Smoother):
 
     Examples
     --------
+    >>> from hebnb import MEstimate
     >>> MEstimate(m=10)
     MEstimate(m=10)
     """
@@ -140,7 +148,7 @@ class HEB(Smoother):
 
     Examples
     --------
-    >>> from hebnb import NaiveBayes
+    >>> from hebnb import HEB, NaiveBayes
     >>> NaiveBayes(smoothing=HEB(solver="minka"))
     NaiveBayes(smoothing=HEB(solver='minka'))
     """

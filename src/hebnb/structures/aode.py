@@ -154,6 +154,7 @@ class AODE(CategoricalClassifier):
     Whether two things agree is beyond naive Bayes, but not beyond one dependence:
 
     >>> import numpy as np
+    >>> from hebnb import AODE
     >>> X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 10)
     >>> y = X[:, 0] == X[:, 1]
     >>> AODE().fit(X, y).score(X, y)

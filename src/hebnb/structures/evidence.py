@@ -108,34 +108,39 @@ class AsChosen:
 
 
 class EvidenceClassifier(CategoricalClassifier):
-    """A sum of evidence: what every column, and every cross of columns that pays, says about the class.
+    """A classifier for categorical and mixed tables that adds up the evidence of columns and of crosses of columns.
 
-    Takes tables as they are: strings, numbers, dates, gaps. Nothing is to be tuned. A category says what the classes of
-    its rows say, shrunk towards categories as rare as itself; numbers and times are trees of bins, every node shrunk
-    towards the one above it; a cross of two or three columns says what its cells say beyond its columns. How strongly
-    anything is shrunk, which columns are crossed and how much each counts is learned from left-out rows, in closed
-    form.
+    It takes tables as they are, with strings, numbers, dates and gaps, and there is nothing to tune.
+
+    - The evidence of a category is how its rows divide among the classes, compared with all rows. Few rows prove
+      little, so it is shrunk towards what other categories with about as few rows show.
+    - Numbers and times are put into a tree of bins, and every bin is shrunk towards the larger one that holds it.
+    - A cross joins two or three columns. Its evidence is what a combination of their values shows beyond what the
+      columns show by themselves.
+
+    How strongly the evidence is shrunk, which columns are crossed, and the weight of each are learned from training
+    rows that are left out of the counts that judge them.
 
     Parameters
     ----------
     max_crosses : int, default=200
-        Most crosses of columns; 0 leaves the columns by themselves.
+        How many crosses of columns there may be at most; with 0 there are none.
     max_order : int, default=3
-        Most columns in a cross.
+        How many columns a cross may join at most.
     categorical_features : {"auto", "all"} or list of names or positions, default="auto"
         Which columns are categories. "auto" goes by dtype, and tries integers with many values as numbers too; "all"
         keeps floats as they are; a list names columns that are categories whatever their dtype.
     numeric_features : list of names or positions, optional
         Columns of integers that are numbers.
     hierarchies : dict of name or position to hierarchy, optional
-        Trees of categories. A category is then shrunk towards those it shares an ancestor with, and one never seen is
-        known by the deepest of its ancestors that was. A hierarchy is a list of prefix lengths, ``[1, 3]`` for ZIP
-        codes; a separator, under which ``"a/b/c"`` has the ancestors ``"a"`` and ``"a/b"``; a dict of value to parent,
-        and parent to grandparent; or a table (a dict of columns, or of pandas, Polars or PyArrow) with a column for
-        every level, from fine to coarse: value, parent, grandparent. Values are text or whole numbers, which are read
-        as their digits, and never as numbers: a ZIP code has to be text to keep its leading zeros.
+        Trees of categories. A category is then shrunk towards those it shares an ancestor with, and a category never
+        seen counts as the deepest of its ancestors that was seen. A hierarchy is a list of prefix lengths, ``[1, 3]``
+        for ZIP codes; a separator, under which ``"a/b/c"`` has the ancestors ``"a"`` and ``"a/b"``; a dict of value to
+        parent, and parent to grandparent; or a table (a dict of columns, or of pandas, Polars or PyArrow) with a
+        column for every level, from fine to coarse: value, parent, grandparent. Values are text or whole numbers,
+        which are read as their digits, and never as numbers: a ZIP code has to be text to keep its leading zeros.
     missing : {"category", "ignore", "error"}, default="category"
-        What a gap is: a value of its own, nothing, or a mistake.
+        What is made of a gap: a value of its own, something that says nothing, or an error.
     max_categories : int, optional
         Keep at most so many categories of a column, the most frequent; the others count as unseen, and in a hierarchy
         for their ancestors.
@@ -148,20 +153,20 @@ class EvidenceClassifier(CategoricalClassifier):
     crosses_ : list of tuples of names
         The crosses, by order and then by what they gain.
     strengths_ : dict of name, or tuple of names, to array
-        How strongly the classes of cells are shrunk, in rows, at every level from coarse to fine.
+        How strongly evidence is shrunk, in rows that the prior is worth, at every level from coarse to fine.
     weights_ : dict of name, or tuple of names, to float
-        How much the evidence of each column and cross counts.
+        What the evidence of each column and cross is multiplied by in the score.
     gains_ : dict of name, or tuple of names, to float
-        How much more likely left-out rows are with it, in nats a row: a column beside nothing, a cross beside its
-        parts.
+        By how much a column lowers the log-loss of left-out rows, compared with no column; for a cross, compared with
+        its columns by themselves.
     integers_as_numbers_ : list of names
-        Columns of integers that were read as numbers, since left-out rows are more likely so. ``categorical_features``
-        keeps them categories.
+        Columns of integers that were read as numbers, because left-out rows are predicted better so.
+        ``categorical_features`` keeps them categories.
     loo_log_loss_ : float
-        An estimate of the log-loss that new rows will see: that of ten parts of the rows, each under tables and weights
-        from the other nine. Crosses are chosen from all rows; so up to 3,000 rows the choice is repeated without each
-        of five parts of them, and the estimate multiplied by how much more these see than was expected. Of a few
-        hundred rows it is no more certain than cross-validation is.
+        An estimate of the log-loss that new rows will see. The rows are put into ten parts, and each part is predicted
+        by tables and weights that come from the other nine. Crosses are chosen from all rows; so up to 3,000 rows the
+        choice is repeated without each of five parts of them, and the estimate is multiplied by how much worse these
+        parts are predicted then. With a few hundred rows it is no more certain than cross-validation is.
     classes_, class_count_, class_log_prior_, class_offsets_, categories_, category_count_
         As for ``NaiveBayes``.
     bin_edges_, dropped_, counts_
@@ -174,6 +179,7 @@ class EvidenceClassifier(CategoricalClassifier):
     Whether two things agree is beyond any single column:
 
     >>> import numpy as np
+    >>> from hebnb import EvidenceClassifier
     >>> X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 20)
     >>> y = X[:, 0] == X[:, 1]
     >>> model = EvidenceClassifier().fit(X, y)
@@ -182,7 +188,7 @@ class EvidenceClassifier(CategoricalClassifier):
     >>> model.predict([["a", "a"], ["a", "b"]])
     array([ True, False])
 
-    A code that was never seen says what others say that begin with the same digit:
+    A code that was never seen is judged by the other codes that begin with the same digits:
 
     >>> codes = np.array([[f"{n}"] for n in range(100, 300)])
     >>> model = EvidenceClassifier(hierarchies={0: [1, 2]}).fit(codes[::2], codes[::2, 0] < "200")
@@ -298,6 +304,8 @@ class EvidenceClassifier(CategoricalClassifier):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from hebnb import EvidenceClassifier
         >>> model = EvidenceClassifier().fit([["own"], ["own"], ["rent"]] * 9, ["good", "good", "bad"] * 9)
         >>> card = model.scorecard(label="good")
         >>> card.table()["value"].tolist()

@@ -106,6 +106,7 @@ class HNB(FamilyClassifier):
     The second column repeats the first, so that they are most of each other's hidden parent:
 
     >>> import numpy as np
+    >>> from hebnb import HNB
     >>> X = np.array([["a", "a", "s"], ["a", "a", "t"], ["b", "b", "s"], ["b", "b", "t"]] * 10)
     >>> y = np.array(["x", "x", "z", "x"] * 10)
     >>> HNB().fit(X, y).parent_weights_.round(2)

@@ -124,6 +124,7 @@ class KDB(FamilyClassifier):
     Whether two things agree is beyond naive Bayes:
 
     >>> import numpy as np
+    >>> from hebnb import KDB
     >>> X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 10)
     >>> y = X[:, 0] == X[:, 1]
     >>> KDB(k=1).fit(X, y).score(X, y)

@@ -42,9 +42,9 @@ class Independent(Structure):
 class NaiveBayes(CategoricalClassifier):
     """Naive Bayes whose smoothing is learned from the data, for every class and feature.
 
-    Takes pandas, Polars and PyArrow tables and NumPy arrays as they are: strings, categoricals, booleans and integers
-    are categories, floats are cut at quantiles, gaps are a category of their own, and values not seen in training
-    say nothing about the class.
+    It takes pandas, Polars and PyArrow tables and NumPy arrays as they are. Strings, categoricals, booleans and
+    integers are categories, floats are cut into bins at quantiles, and gaps are a category of their own. A value that
+    was not seen in training leaves the odds of the classes as they are.
 
     Parameters
     ----------
@@ -121,6 +121,7 @@ class NaiveBayes(CategoricalClassifier):
     Examples
     --------
     >>> import numpy as np
+    >>> from hebnb import NaiveBayes
     >>> X = np.array([["red", "s"], ["red", "m"], ["blue", "m"], ["blue", None]] * 5, dtype=object)
     >>> y = np.array(["no", "no", "yes", "yes"] * 5)
     >>> model = NaiveBayes().fit(X, y)

@@ -89,6 +89,7 @@ class TAN(FamilyClassifier):
     The second column repeats the first, so it depends on it:
 
     >>> import numpy as np
+    >>> from hebnb import TAN
     >>> X = np.array([["a", "a", "s"], ["a", "a", "t"], ["b", "b", "s"], ["b", "b", "t"]] * 10)
     >>> y = np.array(["x", "x", "z", "x"] * 10)
     >>> TAN().fit(X, y).parents_

@@ -66,6 +66,7 @@ def to_onnx(model: CategoricalClassifier) -> onnx.ModelProto:
     Examples
     --------
     >>> import json
+    >>> from hebnb.export import to_onnx
     >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes().fit([["red", 1], ["red", 2], ["blue", 2], [None, 2]], ["no", "no", "yes", "yes"])
     >>> graph = to_onnx(model)
@@ -123,6 +124,7 @@ def onnx_inputs(model: CategoricalClassifier, X: Any) -> dict[str, Array]:
 
     Examples
     --------
+    >>> from hebnb.export import onnx_inputs
     >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes().fit([["red", 1], ["red", 2], ["blue", 2], [None, 2]], ["no", "no", "yes", "yes"])
     >>> feeds = onnx_inputs(model, [["red", 1.0], ["green", 2], [None, 1]])

@@ -81,6 +81,7 @@ def to_sql(
 
     Examples
     --------
+    >>> from hebnb.export import to_sql
     >>> from hebnb import NaiveBayes
     >>> model = NaiveBayes("laplace").fit([["red"], ["red"], ["blue"]], ["no", "no", "yes"])
     >>> print(to_sql(model, table="shop.sales"))

@@ -37,6 +37,7 @@ def scorecard_to_sql(card: Scorecard, dialect: str = "duckdb", *, table: str = "
 
     Examples
     --------
+    >>> from hebnb.export import scorecard_to_sql
     >>> from hebnb import EvidenceClassifier
     >>> model = EvidenceClassifier().fit([["own"], ["own"], ["rent"]] * 9, ["good", "good", "bad"] * 9)
     >>> print(scorecard_to_sql(model.scorecard(label="good", digits=0)))
