@@ -133,7 +133,7 @@ class Bins(Kind):
             return _times(self.edges)
         texts: list[str] = []
         for digits in (6, 9, 12, 17):  # as few as tell the edges apart
-            texts = [f"{edge:.{digits}g}" for edge in self.edges]
+            texts = [f"{edge:.{digits}g}" for edge in self.edges + 0.0]  # a zero has no sign
             if len(set(texts)) == len(texts):
                 break
         return texts
