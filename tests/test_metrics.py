@@ -18,7 +18,6 @@ from hebnb.metrics import (
     expected_calibration_error,
     reliability_curve,
 )
-from hebnb.metrics.calibration import beside_chance
 
 
 def random_predictions(seed, rows=300, classes=3):
@@ -241,11 +240,6 @@ def test_the_debiased_error_is_nearer_to_the_truth_on_average(mistake):
     plain = np.mean([expected_calibration_error(y, proba, classes=[0, 1]) for y, proba in pairs])
     debiased = np.mean([debiased_calibration_error(y, proba, classes=[0, 1]) for y, proba in pairs])
     assert truth - 0.01 < debiased < plain
-
-
-def test_an_error_is_shown_beside_that_of_chance():
-    assert beside_chance(0.0317, 0.01) == "0.0317 (0.0100 by chance)"
-    assert beside_chance(3.17, 1.0, digits=1) == "3.2 (1.0 by chance)"
 
 
 @pytest.mark.parametrize("doubt", [1e-9, 1e-14, 1.2e-16])

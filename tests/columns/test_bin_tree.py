@@ -210,7 +210,12 @@ def test_times():
     tree = BinTree.learn(Column("x", days), ReadingParameters(trees=True).of(("x",)))
     assert tree.of_times
     assert_array_equal(tree.encode(Column("x", days)), np.arange(8))
-    assert tree.texts[0] == "≤ 2024-01-01T00:00:00"
+    assert tree.texts[:2] == ["≤ 2024-01-01", "2024-01-01 – 2024-01-02"]
+    assert replace(tree, edges=tree.edges + 60e6).texts[0] == "≤ 2024-01-01 00:01"
+    assert replace(tree, edges=tree.edges + 1.5e6).texts[0] == "≤ 2024-01-01 00:00:01"
+    assert replace(tree, edges=tree.edges[:1] + np.array([0.0, 5e5])).texts[1] == (
+        "2024-01-01 00:00:00.000 – 2024-01-01 00:00:00.500"  # as exactly as tells them apart
+    )
 
 
 @given(numbers(), st.booleans(), st.booleans())

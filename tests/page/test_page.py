@@ -28,6 +28,7 @@ from hebnb.methods import METHODS
 from hebnb.metrics import expected_calibration_error, reliability_curve
 from hebnb.page import choices as choices_module
 from hebnb.page import explorer as explorer_module
+from hebnb.page import rendering
 from hebnb.page.baselines import BASELINES
 from hebnb.page.build import made
 from hebnb.page.cards import MOST_BARS
@@ -538,6 +539,63 @@ def test_a_card_of_categories_shows_the_most_frequent_and_all_others(open_page, 
     assert said[-1] == f"name the other {len(rest):,}: {rest.sum():,} rows, {mean:.1f} % {model.classes_[subject]}"
 
 
+def test_a_column_that_tells_nothing_is_drawn_at_the_share_without_it(open_page, comparison):
+    """With few rows and many classes the prior is not the share of the class; noise is drawn there, not beside it."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"noise": ["wwwwww", "mmmmmm"] * 60})
+    y = np.array([f"k{n}" for n in random.choice(20, 120, p=np.arange(1, 21) / 210)], dtype=object)
+    model = EvidenceClassifier().fit(X, y)
+    rates = class_rates(model.counts_, 0)
+    page = open_page(page_of(model, X, y, comparison, least=1))
+    c = int(np.argmax(model.class_count_))
+    before = (model.class_count_[c] + 1) / (120 + len(model.classes_))
+    assert_allclose(rates[:, c], before, atol=1e-3)
+    card = card_of(page, "noise")
+    assert f"without it {100 * before:.1f} %" in card.locator(".legend").inner_text()
+    average, marks = card.locator("line.diagonal"), card.locator("circle.after")
+    for mark in marks.all():
+        assert abs(float(mark.get_attribute("cx")) - float(average.get_attribute("x1"))) < 2
+    # Wide letters have room: nothing is cut off at the edge of the drawing.
+    left = card.locator("svg").bounding_box()["x"]
+    assert all(text.bounding_box()["x"] >= left for text in card.locator("text[text-anchor=end]").all())
+
+
+def test_gaps_do_not_flatten_the_rows_of_bins(open_page, comparison):
+    X, y = crossed()
+    model = EvidenceClassifier().fit(X, y)
+    page = open_page(page_of(model, X, y, comparison, least=1))
+    gaps, rows = int(X["number"].isna().sum()), model.counts_.marginal[2][:-1]
+    assert gaps > 3 * rows.max()
+    bars = card_of(page, "number").locator("svg .bar")
+    heights = np.array([float(bar.get_attribute("height")) for bar in bars.all()])
+    assert_allclose(heights[:-1], 38 * rows / rows.max(), atol=0.06)
+    assert heights[-1] < 38
+    assert str(gaps) in card_of(page, "number").locator("svg .tick").all_text_contents()
+
+
+def test_what_columns_are_in_the_model_is_said_in_words(open_page, comparison):
+    X, y = crossed()
+    X["nothing"] = pd.Series([None] * len(X), dtype=object)
+    with pytest.warns(UserWarning, match="every value is missing"):
+        model = EvidenceClassifier().fit(X, y)
+    page = open_page(page_of(model, X, y, comparison))
+    kinds = model.counts_.vocabulary.features
+    assert f"numbers in {len(kinds[2].cut_at) + 1} bins, " in card_of(page, "number").locator("h3").inner_text()
+    assert "text, 3 values, " in card_of(page, "p").locator("h3").inner_text()  # a gap is no value
+    assert "nothing but gaps" in card_of(page, "nothing").locator("h3").inner_text()
+
+
+@pytest.mark.parametrize(("number", "digits", "signed"), [(-0.00004, "0.0000", "0.000"), (-0.5, "−0.5000", "−0.500")])
+def test_what_is_rounded_to_zero_has_no_sign(number, digits, signed):
+    assert (rendering._digits(number, 4), rendering._signed(number)) == (digits, signed)
+
+
+def test_options_are_not_torn_apart_nor_names_obeyed():
+    said = rendering._with_options("<b>--x</b> try --time, or --no-header.")
+    option = '<span class="option">--{}</span>'.format
+    assert said == f"&lt;b&gt;--x&lt;/b&gt; try {option('time')}, or {option('no-header')}."
+
+
 def test_cards_stand_in_the_order_of_what_columns_gain(open_page, comparison):
     X, y = crossed()
     X["noise"] = np.random.default_rng(5).choice(list("pqrs"), len(X))
@@ -615,6 +673,16 @@ def test_long_sides_of_a_heat_map_keep_what_is_frequent():
     assert set(down["labels"]) <= set(counts.index[counts >= counts.iloc[29]])
     assert down["labels"] == sorted(down["labels"])
     assert (down["of"], across["labels"]) == (len(counts), ["x", "y"])
+
+
+def test_a_heat_map_has_every_day_of_a_month():
+    random = np.random.default_rng(0)
+    day, month = random.integers(1, 32, 8000), random.integers(1, 13, 8000)
+    y = np.where((day * month) % 3 == 0, "a", "b").astype(object)
+    model = EvidenceClassifier().fit(pd.DataFrame({"day": day, "month": month}), y)
+    cross = cross_summaries(model.score_tables_)[0]
+    down, across = heat_map(model.score_tables_, cross.number, Choices.of(model.score_tables_))["sides"]
+    assert (len(down["labels"]), len(across["labels"])) == (31, 12)
 
 
 def test_the_flights_in_the_explorer(open_page, report):

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import t
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 
+import hebnb
 from hebnb import EvidenceClassifier, NaiveBayes
 from hebnb.metrics import reliability_curve
 from hebnb.page.comparison import compare, measures_of
@@ -130,10 +131,24 @@ def test_costs_lead_to_the_cheapest_threshold(open_page, three):
         chosen = float(page.locator("#threshold").input_value()) / 100
         assert_allclose(chosen, np.argmin(prices) / 200)
         cost = float(f"{1000 * min(prices) / len(proba):.4g}")
-        assert f"mistakes cost {cost:,.10g} per 1,000 rows" in page.text_content("#threshold-says")
-    page.locator("#cost-false").fill("a lot")
-    assert "type costs" in page.text_content("#threshold-says")
-    assert page.locator("#cost-false").get_attribute("aria-invalid") == "true"
+        assert f"Mistakes cost {cost:,.10g} per 1,000 rows" in page.text_content("#threshold-says")
+    for text in ("a lot", "-1", "", "0x10", "1e999"):
+        page.locator("#cost-false").fill(text)
+        assert "type numbers that are not negative" in page.text_content("#threshold-says")
+        assert page.locator("#cost-false").get_attribute("aria-invalid") == "true"
+    page.locator("#cost-false").fill("1,000")
+    assert page.locator("#cost-false").get_attribute("aria-invalid") == "false"
+
+
+def test_measures_are_explained_where_no_methods_are_compared(open_page, three):
+    model, X, y, found = three
+    page = open_page(page_of(model, X, y, found))
+    assert page.locator("#methods .note", has_text="AUC is how well rows are put in order").count() == 1
+    assert page.locator("#trust .note", has_text="AUC is how well rows are put in order").count() == 0
+    table = page.locator("#methods .scroll")
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")  # what methods are is read without scrolling
+    page = open_page(hebnb.report(model, X, y).html)
+    assert page.locator("#trust .note", has_text="AUC is how well rows are put in order").count() == 1
 
 
 def test_the_curves_are_those_of_scikit_learn(open_page, three):

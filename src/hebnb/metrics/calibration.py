@@ -216,17 +216,6 @@ def calibration_error_by_chance(
     return bins.by_chance, (float(low), float(high))
 
 
-def beside_chance(error: float, by_chance: float, digits: int = 4) -> str:
-    """A calibration error as text, with what perfect probabilities would show beside it.
-
-    Examples
-    --------
-    >>> beside_chance(0.03171, 0.0121)
-    '0.0317 (0.0121 by chance)'
-    """
-    return f"{error:.{digits}f} ({by_chance:.{digits}f} by chance)"
-
-
 def reliability_curve(
     y_true: Any, y_proba: Any, *, classes: Any = None, n_bins: int = 10, sample_weight: Any = None, label: Any = None
 ) -> dict[str, FloatArray]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hebnb.columns.kinds import Kind
 from hebnb.estimators.alerts import Alert
 from hebnb.evidence.single import class_rates
 from hebnb.explain.contributions import against_others
@@ -15,12 +16,10 @@ from hebnb.explain.summary import FeatureSummary, Telling, telling_categories
 from hebnb.foundation.arrays import FloatArray, IntArray
 from hebnb.page.choices import Choices, FeatureChoices, short
 from hebnb.page.explorer import packed
-from hebnb.page.ticks import MOST_TICKS
 from hebnb.scores.score_tables import ScoreTables
 
-# Categories that a card draws, those with most rows; of whole numbers, which have an order, more.
+# Categories that a card draws, those with most rows; of values that have an order, all.
 MOST_BARS = 16
-_MOST_WHOLE = 256
 # Shares are held to a hundredth of a percent.
 _FINEST = 10_000
 # Cells of a column, categories times classes, beyond which what it adds is not summed up.
@@ -34,6 +33,8 @@ class Card:
     Parameters
     ----------
     feature : FeatureSummary
+    taken_for : str
+        What its values are in the model, and how many there are.
     push : float, optional
         By how much it moves the log-odds of a row beside the others, on average over training rows and classes; None
         where that depends on other columns.
@@ -45,6 +46,7 @@ class Card:
     """
 
     feature: FeatureSummary
+    taken_for: str
     push: float | None
     telling: Telling
     alerts: list[str]
@@ -55,7 +57,19 @@ def card(model: ScoreTables, f: int, summary: FeatureSummary, choices: Choices, 
     """That of a feature."""
     told = [alert.sentence for alert in alerts if alert.column is not None and alert.column == summary.name]
     telling = telling_categories(model, f, least=choices.least)
-    return Card(summary, _push(model, f), telling, told, _drawing(model, f, choices.of_features[f], choices.least))
+    kind = model.counts.vocabulary.features[f]
+    drawing = _drawing(model, f, choices.of_features[f], choices.least)
+    return Card(summary, _taken_for(kind), _push(model, f), telling, told, drawing)
+
+
+def _taken_for(kind: Kind) -> str:
+    """What the values of a feature are, and how many there are, gaps aside."""
+    n = kind.missing_code
+    if not n:
+        return "nothing but gaps"
+    if kind.cut_at is not None:
+        return f"{kind.description.removesuffix(', cut')} in {n:,} {'bin' if n == 1 else 'bins'}"
+    return f"{kind.description}, {n:,} {'value' if n == 1 else 'values'}"
 
 
 def _push(model: ScoreTables, f: int) -> float | None:
@@ -71,16 +85,15 @@ def _push(model: ScoreTables, f: int) -> float | None:
 def _drawing(model: ScoreTables, f: int, own: FeatureChoices, least: float) -> dict[str, Any]:
     """Values in their order, with rows and the shrunken share of every class; all others together."""
     counts = model.counts
-    kind, rows, rate = counts.vocabulary.features[f], counts.marginal[f], class_rates(counts, f)
-    is_ordered = own.ticks is not None or (kind.are_integers and len(own.codes) <= _MOST_WHOLE)
-    drawn = own.codes if is_ordered else np.sort(own.codes[np.argsort(-rows[own.codes], kind="stable")[:MOST_BARS]])
+    rows, rate = counts.marginal[f], class_rates(counts, f)
+    drawn = own.codes if own.is_ordered else np.sort(own.codes[np.argsort(-rows[own.codes], kind="stable")[:MOST_BARS]])
     places = own.place[drawn]
     held, shares = _together(own, rows, rate)
     values = {
         "name": short(str(counts.vocabulary.names[f])),
-        "ordered": is_ordered,
+        "ordered": own.is_ordered,
         "labels": [own.labels[place] for place in places.tolist()],
-        "ticks": own.ticks if own.ticks is not None else _label_ticks(own) if is_ordered else None,
+        "ticks": own.ticks,
         "rows": packed(held[places]),
         "rate": packed(np.rint(_FINEST * shares[places])),
     }
@@ -109,10 +122,3 @@ def _together(own: FeatureChoices, rows: FloatArray, rate: FloatArray) -> tuple[
 def _members(own: FeatureChoices, places: IntArray) -> IntArray:
     """The codes that some choices stand for."""
     return np.flatnonzero(np.isin(own.place[:-1], places))
-
-
-def _label_ticks(own: FeatureChoices) -> list[tuple[float, str]]:
-    """Some whole numbers that lie about evenly, each at the middle of its value."""
-    known = [place for place, label in enumerate(own.labels) if label is not None]
-    step = max(1, -(-len(known) // (3 * MOST_TICKS)))
-    return [(place + 0.5, str(own.labels[place])) for place in known[::step]]

@@ -7,16 +7,16 @@ is nowhere in the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from hebnb.columns.kinds import Bins, Kind
 from hebnb.foundation.arrays import Array, FloatArray, IntArray
 from hebnb.foundation.printable import visible
-from hebnb.page.ticks import round_ticks
+from hebnb.page.ticks import round_ticks, whole_ticks
 from hebnb.scores.score_tables import ScoreTables
 
 # Rows that a category must have to be named, unless the user says otherwise.
@@ -26,6 +26,8 @@ MOST_CHOICES = 20_000
 MOST_COUNTS = 5_000_000
 # The longest that a category is written out.
 _LONGEST = 120
+# Whole numbers of a feature that are in order on the page; more are categories like any other.
+_MOST_WHOLE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,10 @@ class FeatureChoices:
     edges : list of float, optional
         Where numbers are cut, times in microseconds since 1970; None of what is no number.
     of_times : bool
+    is_ordered : bool
+        Whether the choices, a gap aside, are in the order of what they mean: bins, and whole numbers.
     ticks : list of (float, str), optional
-        Round numbers at the axis of what is cut, and after how many choices they stand.
+        Round numbers at the axis of what is in order, and after how many choices they stand.
     """
 
     codes: IntArray
@@ -58,6 +62,7 @@ class FeatureChoices:
     rows: FloatArray
     edges: list[float] | None = None
     of_times: bool = False
+    is_ordered: bool = False
     ticks: list[tuple[float, str]] | None = None
 
     @classmethod
@@ -67,8 +72,11 @@ class FeatureChoices:
         if cut is None or len(rows) > most:
             kept = np.argsort(-rows, kind="stable")[:most]
             codes = np.sort(kept[rows[kept] >= least])
-            texts = np.array(kind.texts, dtype=object)[codes]
-            return cls(codes, _places(codes, codes, kind.size), [short(text) for text in texts], rows[codes])
+            labels = [short(text) for text in np.array(kind.texts, dtype=object)[codes]]
+            found = cls(codes, _places(codes, codes, kind.size), labels, rows[codes])
+            if not kind.are_integers or len(codes) > _MOST_WHOLE:
+                return found
+            return replace(found, is_ordered=True, ticks=whole_ticks([int(label) for label in labels if label]))
         n_bins = len(cut.edges) + 1
         starts = _starts(rows[:n_bins], least)
         group = np.cumsum(np.isin(np.arange(n_bins), starts)) - 1
@@ -87,7 +95,7 @@ class FeatureChoices:
         edges = cut.edges[starts[1:] - 1]
         labels = Bins(edges, len(codes) > len(starts), cut.of_times).texts
         ticks = round_ticks(edges, of_times=cut.of_times)
-        return cls(codes, place, [short(text) for text in labels], held, edges.tolist(), cut.of_times, ticks)
+        return cls(codes, place, [short(text) for text in labels], held, edges.tolist(), cut.of_times, True, ticks)
 
     @property
     def is_plain(self) -> bool:
@@ -145,12 +153,24 @@ def class_names(labels: Sequence[Any], rows: FloatArray, least: float) -> list[s
     ['ontime', 'late', '(rare class 1)']
     """
     rare = np.cumsum(rows < least).tolist()
-    return [f"(rare class {rare[c]})" if rows[c] < least else visible(str(label), 60) for c, label in enumerate(labels)]
+    return [f"(rare class {rare[c]})" if rows[c] < least else short(str(label), 60) for c, label in enumerate(labels)]
 
 
-def short(label: str | None) -> str | None:
-    """A name or a category as it is shown; None for a gap."""
-    return None if label is None else visible(label, _LONGEST)
+@overload
+def short(label: str, most: int = ...) -> str: ...
+@overload
+def short(label: str | None, most: int = ...) -> str | None: ...
+def short(label: str | None, most: int = _LONGEST) -> str | None:
+    """A name or a category as it is shown, in quotation marks if there is nothing to see; None for a gap.
+
+    Examples
+    --------
+    >>> short("red"), short("  "), short(None)
+    ('red', '“  ”', None)
+    """
+    if label is None:
+        return None
+    return visible(label, most) if label.strip() else f"“{visible(label, most)}”"
 
 
 def _places(values: IntArray, codes: IntArray, size: int) -> IntArray:

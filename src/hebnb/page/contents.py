@@ -12,10 +12,9 @@ from scipy.stats import entropy
 from hebnb.estimators.alerts import Alert
 from hebnb.explain.summary import FeatureSummary, feature_summaries
 from hebnb.foundation.printable import visible
-from hebnb.metrics.calibration import beside_chance
 from hebnb.page.cards import Card, card
 from hebnb.page.choices import LEAST, Choices, choices_of, class_names
-from hebnb.page.comparison import BY_CHANCE, MEASURES, Comparison, Result
+from hebnb.page.comparison import BY_CHANCE, MEASURES, Comparison
 from hebnb.page.crosses import CrossSummary, cross_summaries, heat_map
 from hebnb.page.explorer import Examples, explorer_data
 from hebnb.page.privacy import without_values
@@ -23,6 +22,7 @@ from hebnb.page.provenance import Provenance
 from hebnb.page.trust import Trust, trust
 from hebnb.scores.build import value_tables
 from hebnb.scores.score_tables import ScoreTables
+from hebnb.smoothing.posterior import class_log_prior
 from hebnb.smoothing.smoothers import HEB
 
 # More than these are left out of tables and small drawings; the page says so.
@@ -149,7 +149,7 @@ def contents(
         "maps": list(maps.values()),
         "cards": [own.drawing for own in cards],
         "thresholds": {} if trusted is None else {at[str(own.label)]: own.thresholds for own in trusted.classes},
-        "shares": [share for _, share in shares],
+        "before": np.exp(class_log_prior(count)).tolist(),
     }
     return Contents(
         source=visible(provenance.source, 200),
@@ -205,14 +205,17 @@ def verdict(comparison: Comparison, names: Sequence[str]) -> str:
         opening = "The probabilities are a little off"
     else:
         opening = "The probabilities should not be taken at their word"
-    sentence = f"{opening}: on average they miss by {_points(best)} percentage points"
+    chance = 100 * best.measures[BY_CHANCE]
+    sentence = (
+        f"{opening}: on average they miss by {100 * error:.1f} percentage points, where chance alone shows {chance:.1f}"
+    )
     before = comparison.result("Laplace")
     if before is not None and before is not best:
-        sentence += f", where textbook naive Bayes misses by {_points(before)}"
+        sentence += f" and textbook naive Bayes misses by {100 * before.measures['ECE']:.1f}"
     if comparison.ahead is not None:
         ahead = comparison.ahead
         sentence += (
-            f". {ahead.method.name}, {ahead.method.summary}, has a lower log-loss on these rows: "
+            f". “{ahead.method.name}” ({ahead.method.summary}) has a lower log-loss on these rows: "
             f"{ahead.measures['log-loss']:.4f} instead of {best.measures['log-loss']:.4f}"
         )
     sentence += f". The best guess is right for {100 * right:.0f} rows in 100"
@@ -222,11 +225,6 @@ def verdict(comparison: Comparison, names: Sequence[str]) -> str:
     if gain >= 0.005:
         return f"{sentence}; {common}."
     return f"{sentence}; {common}, so it is worth using for its probabilities, not for its guesses."
-
-
-def _points(result: Result) -> str:
-    """A calibration error in percentage points."""
-    return beside_chance(100 * result.measures["ECE"], 100 * result.measures[BY_CHANCE], digits=1)
 
 
 def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:

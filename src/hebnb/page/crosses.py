@@ -19,7 +19,7 @@ from hebnb.scores.tables import codes_at
 # Crosses that the page shows, and cells that it lists of each.
 MOST_CROSSES = 20
 _MOST_LISTED = 8
-# Values along a side of a heat map: categories, of which the most frequent are drawn, and bins.
+# Values along a side of a heat map: categories, of which the most frequent are drawn, and bins or whole numbers.
 _MOST_CATEGORIES = 30
 _MOST_BINS = 64
 
@@ -174,7 +174,7 @@ def _side(cells: ShownCells, n: int, choices: Choices) -> tuple[IntArray, IntArr
     choice = np.full(len(rows), -1)
     choice[view[offered]] = np.arange(len(offered))
     found = np.flatnonzero((choice >= 0) & (rows > 0) & (rows >= choices.least))
-    most = _MOST_BINS if kind.is_ordered else _MOST_CATEGORIES
+    most = _MOST_BINS if kind.is_ordered or kind.are_integers else _MOST_CATEGORIES
     nodes = np.sort(found[np.argsort(-rows[found], kind="stable")[:most]])
     return nodes, choice[nodes]
 

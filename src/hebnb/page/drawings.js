@@ -17,10 +17,44 @@ const drawings = (() => {
     element.append(...children);
     return element;
   };
-  const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
+  const signed = (number) => {
+    const digits = Math.abs(number).toFixed(3);
+    return Number(digits) === 0 ? digits : (number < 0 ? "−" : "+") + digits;
+  };
+  // A probability that is nearly none, or nearly sure, is not said to be so.
+  const chance = (share) => share < 0.0005 ? "< 0.1 %" : share > 0.9995 ? "> 99.9 %" : percent(share);
+  // A number as people write it, and this page: with either minus, with commas between thousands. Null if it is none.
+  const numberOf = (text) => {
+    const plain = text.trim().replaceAll("−", "-");
+    const bare = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replaceAll(",", "") : plain;
+    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? Number(bare) : null;
+  };
+  // A date, or a time of one, in microseconds since 1970. Null if it is none: browsers take nearly all text for a date.
+  const microseconds = (text) => {
+    const found = /^(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?(?:[T ](\d\d?):(\d\d)(?::(\d\d)(\.\d+)?)?)?$/.exec(text.trim());
+    if (!found) return null;
+    const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part, n) => Number(part ?? (n === 1 || n === 2 ? 1 : 0)));
+    const date = new Date(0);
+    date.setUTCFullYear(year, month - 1, day);
+    date.setUTCHours(hour, minute, second);
+    const fits = [date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
+    return fits.join() === [month, day, hour, minute, second].join() ? 1000 * date.getTime() + Math.round(1e6 * Number(found[7] ?? 0)) : null;
+  };
   const within = (number, low, high) => Math.min(Math.max(number, low), high);
-  // Names often begin alike, so what is too long loses its middle.
-  const cut = (label, most) => label.length > most ? `${label.slice(0, Math.ceil((most - 1) / 2))}…${label.slice(-Math.max(Math.floor((most - 1) / 2), 1))}` : label;
+  // How wide a text is at an axis, in pixels, and the text with as much of it as has room. Names often begin alike, so
+  // what is too long loses its middle.
+  const measured = document.createElement("canvas").getContext("2d");
+  const wide = (text) => {
+    measured.font = `10.5px ${getComputedStyle(document.body).fontFamily}`;
+    return measured.measureText(text).width;
+  };
+  const cut = (label, room) => {
+    const letters = [...label], shorter = (kept) => [...letters.slice(0, Math.ceil(kept / 2)), "…", ...letters.slice(letters.length - Math.floor(kept / 2))].join("");
+    if (wide(label) <= room) return label;
+    let kept = letters.length - 1;
+    while (kept > 1 && wide(shorter(kept)) > room) kept--;
+    return shorter(kept);
+  };
   const bdi = (content) => html("bdi", {}, content);
   const key = (name, content) => html("span", {}, html("i", { class: name }), content);
 
@@ -54,10 +88,10 @@ const drawings = (() => {
 
   // Two columns against each other. `value` is what a cell adds to the log-odds, `rows` how many rows it has.
   const heatMap = (figure, { names, sides, of, value, rows, share, subject, few }) => {
-    const [down, across] = sides, width = within(figure.clientWidth, 240, 760), letter = 6.2;
-    const room = Math.max(...down.map((label) => label.length)) * letter + 8, left = within(room, 30, 0.34 * width);
-    const wide = (width - left - 2) / across.length, high = within(900 / down.length, 9, 18), w = Math.min(wide, 44);
-    const longest = Math.max(...across.map((label) => label.length)), top = within(longest * letter, 14, 112) + 6;
+    const [down, across] = sides, width = within(figure.clientWidth, 240, 760);
+    const left = within(Math.max(...down.map(wide)) + 8, 30, 0.34 * width);
+    const high = within(900 / down.length, 9, 18), w = Math.min((width - left - 2) / across.length, 44);
+    const top = within(Math.max(...across.map(wide)), 14, 112) + 6;
     const height = top + high * down.length + 2;
     const numbers = down.map((_, y) => across.map((_, x) => rows(y, x) ? value(y, x) : null));
     const most = Math.max(1e-9, ...numbers.flat().map((number) => Math.abs(number ?? 0)));
@@ -66,10 +100,10 @@ const drawings = (() => {
     across.forEach((label, x) => {
       if (x % everyX) return;
       const spot = `translate(${(left + w * (x + 0.5) + 3.5).toFixed(1)} ${top - 4}) rotate(-90)`;
-      parts.push(svg("text", { class: "tick", transform: spot }, cut(label, Math.floor((top - 6) / letter))));
+      parts.push(svg("text", { class: "tick", transform: spot }, cut(label, top - 6)));
     });
     down.forEach((label, y) => {
-      if (!(y % everyY)) parts.push(svg("text", { class: "tick", x: left - 5, y: top + high * (y + 0.5) + 3.5, "text-anchor": "end" }, cut(label, Math.floor((left - 6) / letter))));
+      if (!(y % everyY)) parts.push(svg("text", { class: "tick", x: left - 5, y: top + high * (y + 0.5) + 3.5, "text-anchor": "end" }, cut(label, left - 6)));
       across.forEach((_, x) => {
         const number = numbers[y][x];
         if (number === null) return;
@@ -138,7 +172,7 @@ const drawings = (() => {
     const gaps = labels.filter((label) => label === null).length, n = labels.length - gaps;
     const apart = gaps ? 58 : 0, w = (width - left - 8 - apart) / Math.max(n, 1), base = top + tall + 8 + bars;
     const edge = (v) => v < n ? left + w * v : width - 44, end = (v) => v < n ? edge(v) + w : width - 18;
-    const fullest = Math.max(1, ...labels.map((_, v) => rows(v)));
+    const fullest = Math.max(1, ...labels.slice(0, n || undefined).map((_, v) => rows(v)));
     const [low, high] = span([average, ...labels.map((_, v) => share(v))]);
     const at = (number) => (top + tall * (1 - (number - low) / (high - low))).toFixed(1);
     const text = (v) => labels[v] ?? "missing";
@@ -148,7 +182,9 @@ const drawings = (() => {
     ]);
     parts.push(svg("line", { class: "diagonal", x1: left, x2: width - 8, y1: at(average), y2: at(average) }));
     labels.forEach((_, v) => {
-      const tallness = bars * rows(v) / fullest;
+      // Gaps may be many more than the rows of a bin: then their number is written instead.
+      const isCut = rows(v) > fullest, tallness = isCut ? bars - 11 : bars * rows(v) / fullest;
+      if (isCut) parts.push(svg("text", { class: "tick", x: (edge(v) + end(v)) / 2, y: base - tallness - 3, "text-anchor": "middle" }, rows(v).toLocaleString("en")));
       parts.push(svg("rect", { class: "bar", x: edge(v).toFixed(2), y: (base - tallness).toFixed(1), width: Math.max(end(v) - edge(v) - (w > 4 ? 1 : 0), 0.5).toFixed(2), height: tallness.toFixed(1) }));
     });
     const line = (v) => `${edge(v).toFixed(1)},${at(share(v))} ${end(v).toFixed(1)},${at(share(v))}`;
@@ -157,7 +193,7 @@ const drawings = (() => {
       parts.push(svg("polyline", { class: "after", points: line(v) }));
       parts.push(svg("text", { class: "tick", x: (edge(v) + end(v)) / 2, y: base + 15, "text-anchor": "middle" }, "missing"));
     }
-    const placed = ticks.map(([place, label]) => ({ x: left + w * place, half: label.length * 3.1, label }))
+    const placed = ticks.map(([place, label]) => ({ x: left + w * place, half: wide(label) / 2, label }))
       .filter(({ x, half }) => x + half <= width - (gaps ? 66 : 0));
     for (const { x, label } of withRoom(placed)) {
       parts.push(svg("line", { class: "grid", x1: x, x2: x, y1: base, y2: base + 4 }));
@@ -172,31 +208,31 @@ const drawings = (() => {
       },
       mark: (found) => ({ x: edge(found - 1) - 0.5, y: top, width: end(found - 1) - edge(found - 1) + 1, height: base - top }),
       tell: (found) => told(name, text(found - 1), rows(found - 1), share(found - 1), subject),
-      caption: [key("after", `share of ${subject}`), key("average", `on average ${percent(average)}`), key("rows", "rows"),
+      caption: [key("after", `share of ${subject}`), key("average", `without it ${percent(average)}`), key("rows", "rows"),
         ...(others ? [html("span", {}, `not drawn: ${others.values.toLocaleString("en")} values that few rows have, ${rowsOf(others.rows)}`)] : [])],
     });
   };
 
   // A column of categories: a line each, with bars of their rows and marks of the share of a class.
   const bars = (figure, { name, labels, rows, share, average, others, subject }) => {
-    const width = within(figure.clientWidth, 240, 760), letter = 6.2, high = 17, top = 4;
+    const width = within(figure.clientWidth, 240, 760), high = 17, top = 4;
     const texts = labels.map((label) => label ?? "missing"), n = texts.length + (others ? 1 : 0);
     if (others) texts.push(`the other ${others.values.toLocaleString("en")}`);
     const count = (v) => v < labels.length ? rows(v) : others.rows, of = (v) => v < labels.length ? share(v) : others.share;
-    const left = within(Math.max(...texts.map((label) => label.length), 0) * letter + 8, 30, 0.34 * width);
+    const left = within(Math.max(0, ...texts.map(wide)) + 8, 30, 0.34 * width);
     const middle = left + 0.46 * (width - left), right = width - 22, height = top + high * n + 22;
     const fullest = Math.max(1, ...labels.map((_, v) => count(v)));
     const [low, most] = span([average, ...texts.map((_, v) => of(v))]);
     const at = (number) => (middle + 30 + (right - middle - 30) * (number - low) / (most - low)).toFixed(1);
     const y = (v) => top + high * v;
-    const parts = roundTicks(low, most, within(Math.floor((right - middle - 30) / 44), 1, 3)).flatMap((number) => [
+    const parts = roundTicks(low, most, within(Math.floor((right - middle - 30) / 40), 1, 4)).flatMap((number) => [
       svg("line", { class: "grid", x1: at(number), x2: at(number), y1: top, y2: top + high * n }),
       svg("text", { class: "tick", x: at(number), y: height - 6, "text-anchor": "middle" }, tickPercent(number)),
     ]);
     parts.push(svg("line", { class: "diagonal", x1: at(average), x2: at(average), y1: top, y2: top + high * n }));
     texts.forEach((label, v) => {
       const long = (middle - left - 34) * Math.min(count(v) / fullest, 1);
-      parts.push(svg("text", { class: v < labels.length ? "tick" : "tick rest", x: left - 6, y: y(v) + 12, "text-anchor": "end" }, cut(label, Math.floor((left - 6) / letter))));
+      parts.push(svg("text", { class: v < labels.length ? "tick" : "tick rest", x: left - 6, y: y(v) + 12, "text-anchor": "end" }, cut(label, left - 6)));
       parts.push(svg("rect", { class: "bar", x: left, y: y(v) + 3, width: Math.max(long, 0.5).toFixed(1), height: high - 6 }));
       parts.push(svg("text", { class: "tick", x: (left + long + 4).toFixed(1), y: y(v) + 12 }, (count(v) > fullest ? "› " : "") + count(v).toLocaleString("en")));
       parts.push(svg("line", { class: "stem", x1: at(average), x2: at(of(v)), y1: y(v) + high / 2, y2: y(v) + high / 2 }));
@@ -211,7 +247,7 @@ const drawings = (() => {
       },
       mark: (found) => ({ x: left - 2, y: y(found - 1) + 0.5, width: width - left, height: high - 1 }),
       tell: (found) => told(name, texts[found - 1], count(found - 1), of(found - 1), subject),
-      caption: [key("rows", "rows"), key("after", `share of ${subject}`), key("average", `on average ${percent(average)}`)],
+      caption: [key("rows", "rows"), key("after", `share of ${subject}`), key("average", `without it ${percent(average)}`)],
     });
   };
 
@@ -232,7 +268,7 @@ const drawings = (() => {
     parts.push(svg("text", { class: "axis", transform: `translate(11 ${8 + side / 2}) rotate(-90)`, "text-anchor": "middle" }, names[1]));
     const nearest = (across) => points.reduce((best, point, n) => Math.abs(left + side * point[0] - across) < Math.abs(left + side * points[best][0] - across) ? n : best, 0);
     show(figure, {
-      label, width, height, parts, find: (across) => nearest(across) + 1,
+      label, width, height, parts, hint: "Point at the curve, or use the arrow keys.", find: (across) => nearest(across) + 1,
       move: (pressed, found) => {
         const step = { ArrowRight: -1, ArrowLeft: 1 }[pressed];  // thresholds fall from left to right
         return step ? within((found ?? at + 1) + step, 1, points.length) : null;
@@ -242,5 +278,5 @@ const drawings = (() => {
     });
   };
 
-  return { heatMap, steps, bars, square, signed, percent, rowsOf, html, svg, key };
+  return { heatMap, steps, bars, square, signed, percent, chance, numberOf, microseconds, within, rowsOf, html, svg, key };
 })();

@@ -163,6 +163,9 @@
   // Of one class against the geometric mean of the others.
   const against = (scores, c) => C === 1 ? 0 : scores[c] - (sum(scores) - scores[c]) / (C - 1);
 
+  const say = (message) => { $("status").textContent = message; $("link").hidden = true; };
+  const fill = (f) => { $(`value-${f}`).value = $(`value-${f}`).title = shown(f, state.codes[f]); };
+
   // The state, and what is on the page. A class is shown that was picked, and as long as none was, the most probable one:
   // in the explorer that of the values, elsewhere that of no values.
   const state = { codes: Array(F).fill(-1), typed: Array(F).fill(""), picked: null, chosen: 0 };
@@ -171,6 +174,10 @@
   // Of some models a value that was never seen says something; of the others it is as good as none.
   const NONE = data.tables ? "never seen" : "not given", GAP = "missing";
   const UNKNOWN = data.least > 1 ? `never seen, or fewer than ${data.least} rows have it` : "never seen";
+  const { numberOf, microseconds, signed, chance, within } = drawings;
+  // Why what was typed is none of the choices of a column: in a sentence, and in as few words as fit a field.
+  const why = ({ edges, ofTimes }) => !edges ? UNKNOWN : `not a ${ofTimes ? "date such as 2024-12-31" : "number"}, so it counts as ${NONE}`;
+  const tag = ({ edges, ofTimes }) => edges ? `not a ${ofTimes ? "date" : "number"}` : data.least > 1 ? "rare or never seen" : "never seen";
   const shown = (f, v) => v < 0 ? state.typed[f] : data.features[f].labels[v] ?? GAP;
   const rowsWith = (f, v) => data.features[f].rows?.[v] ?? sum(perClass((c) => data.count[(starts[f] + v) * C + c]));
   const make = (tag, attributes = {}, ...children) => {
@@ -180,14 +187,14 @@
     return element;
   };
 
-  // Bins are in order; a gap, which comes last, is none of them.
+  // Bins and whole numbers are in order; a gap, which comes last, is none of them.
   const binsOf = (f) => data.features[f].labels.filter((label) => label !== null).length;
   const stepped = (f, by) => state.codes[f] < 0 || state.codes[f] >= binsOf(f)
     ? Math.floor((binsOf(f) - 1) / 2) : Math.min(Math.max(state.codes[f] + by, 0), binsOf(f) - 1);
 
-  // What a column adds at each of its bins, for the class that is shown, with all other values as they are.
+  // What a column adds at each of its values in order, for the class that is shown, with all other values as they are.
   const WORTH = 200_000;
-  const costly = !data.tables && sum(data.features.map((feature, f) => feature.edges ? binsOf(f) : 0)) * F * F * C > WORTH;
+  const costly = !data.tables && sum(data.features.map((feature, f) => feature.ordered ? binsOf(f) : 0)) * F * F * C > WORTH;
   const curveOf = (f, c) => Array.from({ length: binsOf(f) }, (_, v) => {
     if (data.tables) return against(cellAdds(tables[f], { [f]: v }), c);
     const codes = [...state.codes];
@@ -217,7 +224,7 @@
     const label = make("label", { class: "label", for: `value-${f}` }, make("bdi", {}, feature.name));
     const field = combobox(f), moved = slider(f);
     if (moved) field.append(moved.element);
-    return { ...line(label, field), input: field.querySelector("input"), moved };
+    return { ...line(label, field), input: field.querySelector("input"), hint: field.querySelector(".hint"), moved };
   });
   // Crosses of columns: lines for those that say most of a row, and one for all others.
   const crossLines = Array.from({ length: Math.min(8, Math.max(tables.length - F, 0)) }, () => {
@@ -228,49 +235,54 @@
     ? line(text("other crosses"), make("span", { class: "soft" }, `${tables.length - F - crossLines.length} that say less of this row`)) : null;
   const averagingLine = data.kind === "mean"
     ? line(text("averaging"), make("span", { class: "soft" }, "what a mean of estimates adds")) : null;
-  const sumLine = line(text("sum"), make("span", {}, ""), "sum");
+  const sumOf = make("span", { class: "soft" }), sumLine = line(text("sum"), sumOf, "sum");
   sumLine.bar.parentElement.style.visibility = "hidden";
 
   // A text field with a list of choices: type to filter, arrows to move, Enter to choose, Escape to leave. What was typed
-  // counts when the field is left, too.
+  // counts when the field is left, too. Where values have an order, arrows step along them while the list is closed.
   function combobox(f) {
-    const { labels, edges, ofTimes, withheld } = data.features[f], most = 60;
+    const { labels, edges, ofTimes, ordered, withheld } = data.features[f], most = 60;
     const input = make("input", {
       id: `value-${f}`, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder: NONE,
-      "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`,
+      "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `list-${f}`, "aria-describedby": `hint-${f}`,
     });
-    const list = make("ul", { id: `list-${f}`, role: "listbox", hidden: "", "aria-label": data.features[f].name });
+    // A list that scrolls would be a stop of the tab key, if it were not said that it is none.
+    const list = make("ul", { id: `list-${f}`, role: "listbox", tabindex: "-1", hidden: "", "aria-label": data.features[f].name });
+    const hint = make("span", { id: `hint-${f}`, class: "hint", hidden: "" });
     let found = [], active = -1, isTyped = false;
     const close = () => {
       list.hidden = true;
       isTyped = false;
       input.setAttribute("aria-expanded", "false");
       input.removeAttribute("aria-activedescendant");
-      input.value = shown(f, state.codes[f]);
+      input.value = input.title = shown(f, state.codes[f]);
     };
     const choose = (v, typed = "") => {
       state.codes[f] = v;
-      state.typed[f] = v < 0 ? typed : "";
+      state.typed[f] = typed;
       close();
+      say(typed ? `${data.features[f].name} ${typed}: ${why(data.features[f])}.` : "");
       update();
-      if (typed && v < 0) say(`${data.features[f].name} ${typed}: ${UNKNOWN}.`);
     };
     // A number, or a time in microseconds, stands for the bin it is in: as many edges as are below it.
     const binOf = (text) => {
-      if (!edges || !text.trim()) return -1;
-      const number = ofTimes ? 1000 * Date.parse(/\d:\d/.test(text) ? `${text.trim().replace(" ", "T")}Z` : text) : Number(text);
-      return Number.isNaN(number) ? -1 : edges.filter((edge) => edge < number).length;
+      const number = !edges ? null : ofTimes ? microseconds(text) : numberOf(text);
+      return number === null ? -1 : edges.filter((edge) => edge < number).length;
     };
-    // The value that is meant by what was typed; −1 if it is none that is known.
+    // The value that is meant by what was typed; −1 if it is none that is known. What is written the same way comes first.
     const meant = (text) => {
-      const wanted = text.trim().toLowerCase();
-      const same = labels.findIndex((label) => (label ?? GAP).toLowerCase() === wanted);
-      if (same >= 0) return same;
-      const bin = binOf(text);
-      if (bin >= 0 || edges) return bin;
-      return Number.isNaN(Number(wanted)) || !wanted ? -1 : labels.findIndex((label) => label !== null && label.trim() !== "" && Number(label) === Number(wanted));
+      const bare = (label) => label.trim().toLowerCase(), all = labels.map((label) => label ?? GAP);
+      for (const same of [(label) => label === text, (label) => label.trim() === text.trim(), (label) => bare(label) === bare(text)]) {
+        const found = all.findIndex(same);
+        if (found >= 0) return found;
+      }
+      const number = edges ? null : numberOf(text);
+      return number === null ? binOf(text) : labels.findIndex((label) => label !== null && numberOf(label) === number);
     };
-    const take = (text) => text.trim() ? choose(meant(text), text.trim()) : choose(-1);
+    const take = (text) => {
+      const v = text ? meant(text) : -1, says = text.trim() && text.trim().toLowerCase() !== NONE;
+      choose(v, v < 0 && says ? text.trim() : "");
+    };
     const mark = (place) => {
       active = place;
       [...list.querySelectorAll("[role=option]")].forEach((option, n) => {
@@ -289,16 +301,18 @@
       let all = starting.concat(containing);
       const first = wanted ? meant(wanted) : -1;
       if (first >= 0) all = [first, ...all.filter((v) => v !== first)];
-      found = (wanted ? [] : [-1]).concat(all.slice(0, most));
+      // A list that is only opened shows what is around the value that is chosen.
+      const from = wanted ? 0 : within(state.codes[f] - most / 2, 0, Math.max(all.length - most, 0));
+      found = (wanted ? [] : [-1]).concat(all.slice(from, from + most));
       list.replaceChildren(...found.map((v, n) => {
         const option = make("li", { role: "option", id: `option-${f}-${n}`, "aria-selected": "false" },
           make("span", {}, v < 0 ? NONE : shown(f, v)), make("span", {}, v < 0 ? "" : rowsWith(f, v).toLocaleString("en")));
         option.addEventListener("mousedown", (event) => { event.preventDefault(); choose(v); });
         return option;
       }));
-      if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} more: type to narrow down`));
+      if (all.length > most) list.append(make("li", { class: "more", role: "presentation" }, `${(all.length - most).toLocaleString("en")} others: type to find them`));
       else if (!wanted && withheld) list.append(make("li", { class: "more", role: "presentation" }, `${withheld.toLocaleString("en")} that are not on this page`));
-      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, UNKNOWN));
+      if (!found.length) list.append(make("li", { class: "more", role: "presentation" }, why(data.features[f])));
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
       // What was typed leads to the first that fits; a list that was only opened, to what is chosen.
@@ -313,7 +327,7 @@
         event.preventDefault();
         const up = event.key === "ArrowUp";
         if (!list.hidden) mark((active + (up ? -1 : 1) + found.length) % Math.max(found.length, 1));
-        else if (edges && !event.altKey) choose(stepped(f, up ? 1 : -1));
+        else if (ordered && !event.altKey) choose(stepped(f, up ? 1 : -1));
         else open();
       } else if (event.key === "Enter") {
         event.preventDefault();
@@ -323,20 +337,21 @@
         else take(input.value);
       } else if (event.key === "Escape") close();
     });
-    return make("div", { class: "combobox" }, input, list);
+    return make("div", { class: "combobox" }, input, list, hint);
   }
 
-  // A slider along the curve of what a column of numbers adds.
+  // A slider along the curve of what a column adds whose values have an order.
   function slider(f) {
-    const n = data.features[f].edges ? binsOf(f) : 0;
+    const n = data.features[f].ordered ? binsOf(f) : 0;
     if (n < 2) return null;
     const input = make("input", { type: "range", min: 0, max: n - 1, step: 1, id: `slide-${f}`, "aria-label": data.features[f].name });
     const picture = drawings.svg("svg", { viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true" });
     input.addEventListener("input", () => {
       state.codes[f] = Number(input.value);
       state.typed[f] = "";
+      say("");
       update();
-      $(`value-${f}`).value = shown(f, state.codes[f]);
+      fill(f);
     });
     let drawnFor = null;
     const draw = (c) => {
@@ -355,7 +370,6 @@
     return { element: make("div", { class: "slider" }, picture, input), draw };
   }
 
-  const { signed } = drawings;
   const place = (at, value, scale) => {
     const width = 50 * Math.min(Math.abs(value) / scale, 1);
     at.bar.className = value < 0 ? "against" : "for";
@@ -375,31 +389,35 @@
     probabilityRows.forEach(({ row, bar, value }, n) => {
       row.classList.toggle("chosen", n === c);
       bar.style.width = `${100 * probabilities[n]}%`;
-      value.textContent = `${(100 * probabilities[n]).toFixed(1)} %`;
+      value.textContent = C > 1 ? chance(probabilities[n]) : "100 %";
       value.dataset.value = probabilities[n];
     });
     // One announcement for those who listen, instead of one for every number.
     const first3 = perClass((n) => n).sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
-    $("announced").textContent = first3.map((n) => `${data.classes[n]} ${(100 * probabilities[n]).toFixed(1)} %`).join(", ");
+    $("announced").textContent = first3.map((n) => `${data.classes[n]} ${chance(probabilities[n])}`).join(", ");
     const pushes = parts.map((part) => against(part, c)), first = against(prior, c);
     const scale = Math.max(2, Math.abs(first), ...pushes.map(Math.abs));
     place(priorLine, first, scale);
     featureLines.forEach((at, f) => {
       place(at, pushes[f], scale);
-      at.input.classList.toggle("unknown", state.codes[f] < 0 && state.typed[f] !== "");
+      const isUnknown = state.codes[f] < 0 && state.typed[f] !== "";
+      at.input.classList.toggle("unknown", isUnknown);
+      at.hint.hidden = !isUnknown;
+      at.hint.textContent = isUnknown ? tag(data.features[f]) : "";
       at.moved?.draw(c);
     });
     const crosses = tables.map((_, t) => t).slice(F).sort((a, b) => Math.abs(pushes[b]) - Math.abs(pushes[a]));
     crossLines.forEach((at, n) => {
-      const columns = tables[crosses[n]].columns, joined = (of) => columns.map(of).join(" × ");
-      at.label.textContent = at.label.title = joined((f) => data.features[f].name);
-      at.values.textContent = at.values.title = joined((f) => shown(f, state.codes[f]) || NONE);
+      const { columns } = tables[crosses[n]];
+      at.label.textContent = at.label.title = columns.map((f) => data.features[f].name).join(" × ");
+      at.values.textContent = at.values.title = columns.map((f) => shown(f, state.codes[f]) || NONE).join(" · ");
       at.value.dataset.table = crosses[n];
       place(at, pushes[crosses[n]], scale);
     });
     if (restLine) place(restLine, sum(crosses.slice(crossLines.length).map((t) => pushes[t])), scale);
     if (averagingLine) place(averagingLine, against(averaging, c), scale);
     place(sumLine, against(scores, c), scale);
+    sumOf.textContent = C === 2 ? `log-odds of ${chance(probabilities[c])}` : `log-odds of ${data.classes[c]} against the others`;
   }
   const share = (counts, at, c) => counts[at * C + c] / sum(perClass((n) => counts[at * C + n]));
   const total = (counts, at) => sum(perClass((n) => counts[at * C + n]));
@@ -408,7 +426,7 @@
   const drawCard = (figure) => {
     const c = subject(), { name, ordered, labels, ticks, rows, rate, others } = data.cards[Number(figure.dataset.card)];
     drawings[ordered ? "steps" : "bars"](figure, {
-      name, labels, ticks, subject: data.classes[c], average: data.shares[c],
+      name, labels, ticks, subject: data.classes[c], average: data.before[c],
       rows: (v) => rows[v], share: (v) => rate[v * C + c] / FINEST,
       others: others && { ...others, share: others.rate[c] / FINEST },
     });
@@ -443,11 +461,8 @@
     redraw();
   };
 
-  const fill = () => data.features.forEach((_, f) => { $(`value-${f}`).value = shown(f, state.codes[f]); });
-  const load = (codes) => { state.codes = codes; state.typed.fill(""); fill(); update(); };
+  const load = (codes) => { state.codes = codes; state.typed.fill(""); data.features.forEach((_, f) => fill(f)); say(""); update(); };
   const example = (n) => Array.from({ length: F }, (_, f) => data.examples[n * F + f] - 1);
-  const say = (message) => { $("status").textContent = message; $("link").hidden = true; };
-
   // A link holds the class and the place of every value.
   const written = () => `#explorer=${state.chosen}:${state.codes.map((v) => v < 0 ? "" : v).join(".")}`;
   const read = (hash) => {
@@ -471,24 +486,31 @@
     let left = Math.random() * sum(counts);
     return counts.findIndex((count) => (left -= count) < 0);
   };
-  const mostFrequent = (f) => {
-    const counts = data.features[f].labels.map((_, v) => rowsWith(f, v));
-    return counts.indexOf(Math.max(...counts));
+  // The most frequent value, and where values have an order, the one in the middle of the rows that have any.
+  const typical = (f) => {
+    const counts = data.features[f].labels.map((_, v) => rowsWith(f, v)), most = counts.indexOf(Math.max(...counts));
+    const known = data.features[f].ordered ? counts.slice(0, binsOf(f)) : [];
+    if (sum(known) <= sum(counts) / 2) return most;
+    let left = sum(known) / 2;
+    return known.findIndex((count) => (left -= count) <= 0);
   };
   const perColumn = (choose) => Array.from({ length: F }, (_, f) => choose(f));
-  let last = -1;
+  const showExample = (n) => {
+    load(example(n));
+    say(`A row that is in truth ${data.classes[data.exampleLabels[n]]}.`);
+  };
+  let last = 0;
   $("random").addEventListener("click", () => {
     if (!data.examples) {
       load(perColumn(drawn));
-      say("Values at random, each column by itself.");
+      say("Values drawn at random, each column by itself.");
       return;
     }
     const n = data.exampleLabels.length;
     let next = Math.floor(Math.random() * n);
     if (next === last) next = (next + 1) % n;
     last = next;
-    load(example(next));
-    say(`A row that is in truth ${data.classes[data.exampleLabels[next]]}.`);
+    showExample(next);
   });
   $("reset").addEventListener("click", () => { load(Array(F).fill(-1)); say(EMPTIED); });
   for (const select of document.querySelectorAll("#class, .subject")) select.addEventListener("change", () => pick(Number(select.value)));
@@ -515,9 +537,16 @@
   window.addEventListener("hashchange", () => read(location.hash));
 
   if (!read(location.hash)) {
-    load(data.examples?.length ? example(0) : perColumn(mostFrequent));
+    if (data.examples?.length) {
+      showExample(0);
+    } else {
+      load(perColumn(typical));
+      say("To begin with, every column has its most frequent value, or the middle one of its numbers.");
+    }
     redraw();
   }
+  // Where there are so many classes that they scroll, one has to get there by keyboard.
+  if ($("probabilities").scrollHeight > $("probabilities").clientHeight) $("probabilities").tabIndex = 0;
   if (location.hash === "#explorer") $("explorer").scrollIntoView();
   document.documentElement.dataset.ready = "true";
 })();

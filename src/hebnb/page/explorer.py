@@ -89,7 +89,7 @@ def explorer_data(
                 "labels": own.labels,
                 "edges": own.edges,
                 "ofTimes": own.of_times,
-                "ticks": own.ticks,
+                "ordered": own.is_ordered,
                 "rows": None if own.is_plain else packed(own.rows),
                 "withheld": own.n_withheld,
             }

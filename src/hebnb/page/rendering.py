@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -15,6 +16,7 @@ import numpy as np
 from hebnb.foundation.arrays import FloatArray
 from hebnb.foundation.printable import visible
 from hebnb.overview.alerts import together
+from hebnb.page.choices import short
 from hebnb.page.comparison import MEASURES, Comparison
 from hebnb.page.contents import Contents, measure_rows
 from hebnb.page.ticks import axis_ticks, duration
@@ -37,7 +39,7 @@ def render(contents: Contents) -> str:
     )  # fmt: skip
     environment.filters |= {
         "digits": _digits, "percent": _percent, "count": _count, "short": _short, "signed": _signed,
-        "duration": duration, "bytes": _bytes, "plural": _plural,
+        "duration": duration, "bytes": _bytes, "plural": _plural, "with_options": _with_options,
     }  # fmt: skip
     script = "".join(map(_file, _SCRIPTS))
     heat = _heat(contents)
@@ -129,11 +131,13 @@ def _file(name: str) -> str:
 def _digits(value: float | None, digits: int = 3) -> str:
     if value is None or math.isnan(value):
         return "–"
-    return (f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.{digits}f}").replace("-", "−")
+    text = f"{abs(value):,.0f}" if abs(value) >= 1_000 else f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and text.strip("0.") else text
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{abs(value):.3f}"
+    text = f"{abs(value):.3f}"
+    return f"{'−' if value < 0 else '+'}{text}" if text.strip("0.") else text
 
 
 def _percent(value: float, digits: int = 0) -> str:
@@ -154,7 +158,14 @@ def _plural(number: int, one: str, several: str) -> str:
 
 def _short(text: Any, most: int = 60) -> str:
     """A name or a category; what is not seen is written out."""
-    return visible(str(text), most)
+    return short(str(text), most)
+
+
+def _with_options(sentence: str) -> str:
+    """A sentence as HTML in which options of the command, such as --time, are not torn apart at the end of a line."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"(?<!\S)--[a-z][a-z-]*", r'<span class="option">\g<0></span>', escape(sentence)))
 
 
 def _curve_points(curve: Mapping[str, FloatArray], placed: Callable[[float], float]) -> list[dict[str, float]]:

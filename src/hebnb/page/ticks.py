@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -64,6 +65,28 @@ def round_ticks(edges: FloatArray, *, of_times: bool = False, most: int = MOST_T
     return [(float(np.interp(number, edges, after)), text) for number, text in found.items()]
 
 
+def whole_ticks(values: Sequence[int], most: int = MOST_TICKS) -> list[tuple[float, str]]:
+    """Round numbers among increasing whole numbers, each of which is as wide as any other, and where they stand.
+
+    Of few numbers these are all, each in its middle; where there are gaps, a round number may stand between two values.
+
+    Examples
+    --------
+    >>> whole_ticks([1, 2, 4])
+    [(0.5, '1'), (1.5, '2'), (2.5, '4')]
+    >>> [text for _, text in whole_ticks(range(1, 32))]
+    ['5', '10', '15', '20', '25', '30']
+    >>> [text for _, text in whole_ticks([n * n for n in range(100)])]
+    ['400', '1500', '3500', '6000']
+    """
+    if len(values) <= 3 * most:
+        return [(place + 0.5, _number(value)) for place, value in enumerate(values)]
+    if values[-1] - values[0] < 2 * len(values):
+        numbers = axis_ticks(values[0], values[-1], 2 * most)
+        return [(float(np.interp(n, values, np.arange(len(values)) + 0.5)), _number(n)) for n in numbers]
+    return [(place - 0.5, text) for place, text in round_ticks(np.array(values, dtype=float), most=most)]
+
+
 def axis_ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Multiples of a round step from low to high, at most so many.
 
@@ -102,7 +125,8 @@ def duration(seconds: float) -> str:
 
 
 def _number(number: float) -> str:
-    return f"{number:,.10g}".replace("-", "−")
+    """A number as bins are named, except that long ones have commas."""
+    return (f"{number:,.10g}" if abs(number) >= 10_000 else f"{number:.10g}").replace("-", "−")
 
 
 def _time(low: float, high: float) -> tuple[float, str]:

@@ -1,10 +1,10 @@
 // Thresholds: what is found, missed and wrongly called by the name of a class, and what that costs.
-const thresholds = ({ percent, rowsOf, square, key }) => {
+const thresholds = ({ percent, numberOf, square, key }) => {
   const $ = (id) => document.getElementById(id);
   if (!$("threshold")) return () => {};
   let shown = null;  // the class, as { name, at, found, false }
   const whole = (count) => count.toLocaleString("en");
-  const cost = (id) => { const typed = Number($(id).value); return $(id).value.trim() && typed >= 0 && Number.isFinite(typed) ? typed : null; };
+  const cost = (id) => { const typed = numberOf($(id).value); return typed !== null && typed >= 0 && Number.isFinite(typed) ? typed : null; };
   const mistakes = (n, costs) => costs[0] * shown.false[n] + costs[1] * (shown.found[0] - shown.found[n]);
   // The last threshold that does not exceed a probability.
   const placeOf = (probability) => {
@@ -22,8 +22,8 @@ const thresholds = ({ percent, rowsOf, square, key }) => {
     square($("roc"), {
       label: `ROC curve of ${shown.name}`, at: n, names: ["others called so", "found"],
       points: Array.from(shown.at, (_, k) => [share(shown.false[k], negatives), share(shown.found[k], positives)]).concat([[0, 0]]),
-      tell: (k) => k < shown.at.length ? `from ${percent(shown.at[k], 2)} on: finds ${percent(share(shown.found[k], positives))}, calls ${percent(share(shown.false[k], negatives))} of the others so` : "above all: finds none",
-      caption: [key("after", "what is found, against false alarms (ROC)"), key("here", "the threshold")],
+      tell: (k) => k < shown.at.length ? `threshold ${percent(shown.at[k], 2)}: ${percent(share(shown.found[k], positives))} are found, and ${percent(share(shown.false[k], negatives))} of the others are called so` : "above all probabilities: none are found",
+      caption: [key("after", "found, against false alarms (ROC)"), key("here", "the threshold")],
     });
     square($("gain"), {
       label: `Gain curve of ${shown.name}`, at: n, names: ["rows, the most probable first", "found"],
@@ -31,9 +31,9 @@ const thresholds = ({ percent, rowsOf, square, key }) => {
       tell: (k) => {
         const taken = k < shown.at.length ? shown.found[k] + shown.false[k] : 0;
         if (!taken) return "no rows";
-        return `the first ${percent(share(taken, all))} of rows hold ${percent(share(shown.found[k], positives))} of ${shown.name}: ${(share(shown.found[k], positives) / share(taken, all)).toFixed(2)} times as many as by chance`;
+        return `the first ${percent(share(taken, all))} of rows hold ${percent(share(shown.found[k], positives))} of ${shown.name}: ${(share(shown.found[k], positives) / share(taken, all)).toFixed(2)} times as many as by chance (lift)`;
       },
-      caption: [key("after", "what is found among so many rows (gain)"), key("here", "the threshold")],
+      caption: [key("after", "found among the first rows (gain)"), key("here", "the threshold")],
     });
   };
   const update = () => {
@@ -42,15 +42,16 @@ const thresholds = ({ percent, rowsOf, square, key }) => {
     const found = shown.found[n], wrong = shown.false[n], missed = shown.found[0] - found, rejected = shown.false[0] - wrong;
     const all = found + wrong + missed + rejected;
     $("threshold-told").textContent = percent(probability);
+    $("threshold").setAttribute("aria-valuetext", percent(probability));
     for (const [id, count] of Object.entries({ found, missed, false: wrong, rejected })) {
       $(id).textContent = whole(count);
       $(id).style.setProperty("--share", (all ? count / all : 0).toFixed(3));
     }
-    const said = [found + wrong ? `${percent(found / (found + wrong))} of what is called ${shown.name} is` : `nothing is called ${shown.name}`];
-    said.push(found + missed ? `${percent(found / (found + missed))} of ${shown.name} is found` : "there is none to find");
-    if (both) said.push(`mistakes cost ${Number((1000 * mistakes(n, both) / all).toPrecision(4)).toLocaleString("en")} per 1,000 rows`);
-    else said.push("type costs as numbers that are not negative");
-    $("threshold-says").textContent = `${said.join("; ")}.`;
+    const said = [found + wrong ? `Of the rows called ${shown.name}, ${percent(found / (found + wrong))} are (precision)` : `No row is called ${shown.name}`];
+    said.push(found + missed ? `Of those that are, ${percent(found / (found + missed))} are found (recall)` : "There is none to find");
+    if (both) said.push(`Mistakes cost ${Number((1000 * mistakes(n, both) / all).toPrecision(4)).toLocaleString("en")} per 1,000 rows`);
+    else said.push("To see what mistakes cost, type numbers that are not negative");
+    $("threshold-says").textContent = `${said.join(". ")}.`;
     draw(n);
   };
   const cheapest = () => {

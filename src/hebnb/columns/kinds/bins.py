@@ -130,10 +130,10 @@ class Bins(Kind):
 
     def _edge_texts(self) -> list[str]:
         if self.of_times:
-            return [str(time) for time in self.edges.astype("M8[us]").astype("M8[s]")]
+            return _times(self.edges)
         texts: list[str] = []
         for digits in (6, 9, 12, 17):  # as few as tell the edges apart
-            texts = [f"{edge:.{digits}g}" for edge in self.edges]
+            texts = [f"{edge:.{digits}g}" for edge in self.edges + 0.0]  # a zero has no sign
             if len(set(texts)) == len(texts):
                 break
         return texts
@@ -247,6 +247,26 @@ def edges_below(edges: FloatArray, numbers: FloatArray) -> IntArray:
             found += (padded.take(found + (step - 1)) < block) * step
             step >>= 1
     return below
+
+
+def _times(edges: FloatArray) -> list[str]:
+    """Times to the day, the minute or the second, as exactly as all of them are; more exactly only to tell them apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> _times(np.array(["2024-01-31", "2024-02-29"], dtype="M8[us]").astype(float))
+    ['2024-01-31', '2024-02-29']
+    >>> _times(np.array(["2024-01-31", "2024-02-29T13:30"], dtype="M8[us]").astype(float))
+    ['2024-01-31 00:00', '2024-02-29 13:30']
+    """
+    times, texts = edges.astype("M8[us]"), list[str]()
+    for unit in ("D", "m", "s", "ms", "us"):
+        cut = times.astype(f"M8[{unit}]")
+        texts = [str(time).replace("T", " ") for time in cut]
+        if bool(np.all(cut == times)) or (unit in ("s", "ms") and len(set(texts)) == len(texts)):
+            break
+    return texts
 
 
 def _edges(given: Numbers, n_bins: int) -> FloatArray | None:
