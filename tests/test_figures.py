@@ -173,6 +173,14 @@ def test_a_command_is_kept_as_anybody_would_type_it(tmp_path, monkeypatch):
     assert document["command"] == "python benchmarks/aode.py --data FOLDER --plot x.png -v"
 
 
+def test_what_a_command_wrote_has_no_note_of_who_typed_it_before(tmp_path):
+    stale = {"command": "", "note": "by hand", "versions": {}, "tables": {}, "facts": {"first": 1}}
+    (tmp_path / "toy.json").write_text(json.dumps(stale))
+    document = json.loads(record.record("toy", record.Results({}, {"second": 2}), folder=tmp_path).read_text())
+    assert "note" not in document
+    assert document["facts"] == {"first": 1, "second": 2}
+
+
 def test_the_spread_of_ratios_grows_with_every_record(tmp_path):
     for ours in (1.0, 3.0, 2.0):
         table = record.comparisons([Comparison("both", ours, 2.0, 1.0)], "toy", tmp_path)
@@ -200,16 +208,62 @@ def test_the_script_finds_nothing_to_do():
     assert done.returncode == 0, done.stdout
 
 
-def test_tables_of_a_study_become_tables_and_facts(tmp_path):
+def write_study(folder):
+    """Ranks with the paper's, a table without, and the cells behind both."""
     from hebnb.study.tables import Table
 
-    (tmp_path / "tables").mkdir()
-    numbers = {("HEB-M, exact", "macro F1"): 0.25, ("HEB-M, exact", "wins"): 3.0}
-    Table("small", "", numbers, {("HEB-M, exact", "wins"): 4.0}).write(tmp_path / "tables")
+    (folder / "tables").mkdir()
+    ranks = {("HEB-M, exact", "macro F1"): 2.5, ("Laplace", "macro F1"): 1.5, ("Friedman p", "macro F1"): 0.01}
+    paper = {("HEB-M, exact", "macro F1"): 2.25, ("Laplace", "macro F1"): 2.5, ("Friedman p", "macro F1"): 0.5}
+    Table("ranks-toy", "", ranks, paper).write(folder / "tables")
+    Table("toy", "", {("a", "wins"): 3.0, ("a", "p"): float("nan")}).write(folder / "tables")
+    Table("log-loss", "", {("car", "TAN"): 0.25}).write(folder / "tables")
+    cells = ["dataset,fit s,predict s", "car,30,60", "vote,15,15", "flights,30,30"]
+    (folder / "results.csv").write_text("\n".join(cells) + "\n")
+
+
+def test_tables_of_a_study_become_tables_and_facts(tmp_path):
+    write_study(tmp_path)
     found = study_figures.results_of(tmp_path)
-    assert found.facts == {"small/HEB-M-exact/macro-F1": 0.25, "small/HEB-M-exact/wins": 3.0}
-    shown = figures.as_markdown(found.tables["small"].document()).splitlines()
-    assert shown == ["|  | macro F1 | wins |", "|---|---:|---:|", "| HEB-M, exact | 0.25 | 3 (4) |"]
+    facts = dict(found.facts)
+    assert (facts["ranks-toy/HEB-M-exact/macro-F1"], facts["ranks-toy/HEB-M-exact/macro-F1/paper"]) == (2.5, 2.25)
+    assert facts["toy/a/wins"] == 3
+    assert facts["toy/a/p"] is None
+    assert "toy/a/wins/paper" not in facts
+    assert set(found.tables) == {"ranks-toy", "toy"}
+    assert facts["log-loss/car/TAN"] == 0.25
+    shown = figures.as_markdown(found.tables["ranks-toy"].document()).splitlines()
+    assert shown[2:4] == ["| HEB-M, exact | 2.50 (2.25) |", "| Laplace | 1.50 (2.50) |"]
+
+
+def test_how_far_a_study_is_from_the_paper_is_a_fact(tmp_path):
+    """Ranks are compared, the p of a test is not."""
+    write_study(tmp_path)
+    facts = study_figures.results_of(tmp_path).facts
+    own = {name.rpartition("/")[2]: value for name, value in facts.items() if "/differences/" in name}
+    assert own == {"numbers": 2, "largest": 1, "largest-at": "Laplace, macro F1", "least": -1, "greatest": 0.25}
+
+
+def test_minutes_and_datasets_of_a_study_are_facts(tmp_path):
+    """The flights are not the paper's, and took their time."""
+    write_study(tmp_path)
+    facts = study_figures.results_of(tmp_path).facts
+    assert (facts["datasets"], facts["minutes"]) == (2, 3)
+    assert facts["critical-difference"] == pytest.approx(1.62 * (31 / 2) ** 0.5, abs=0.02)  # the paper's, of 31
+
+
+def test_a_study_that_is_written_anew_keeps_no_note_and_nothing_of_before(tmp_path, monkeypatch):
+    stale = {"command": "", "note": "by hand", "versions": {}, "tables": {}, "facts": {"of-before": 1}}
+    (tmp_path / "study.json").write_text(json.dumps(stale))
+    (tmp_path / "study").mkdir()
+    write_study(tmp_path / "study")
+    monkeypatch.setattr(study_figures, "FOLDER", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["study_figures.py", str(tmp_path / "study")])
+    study_figures.main()
+    document = json.loads((tmp_path / "study.json").read_text())
+    assert "note" not in document
+    assert "of-before" not in document["facts"]
+    assert document["facts"]["toy/a/wins"] == 3
 
 
 def test_what_the_benchmark_of_evidence_prints_is_read():

@@ -31,7 +31,7 @@ from sklearn.impute import SimpleImputer
 from hebnb import KDB, TAN, NaiveBayes
 from hebnb.errors import InputError
 from hebnb.smoothing.smoothers import smoother
-from hebnb.study import methods, published, registry
+from hebnb.study import diagnostics, methods, published, registry
 from hebnb.study.__main__ import main
 from hebnb.study.protocol import Prepared, Settings, prepare, scores, split
 from hebnb.study.registry import DATASETS, Dataset
@@ -39,7 +39,7 @@ from hebnb.study.sources import Folder, OpenML
 from hebnb.study.statistics import critical_difference, friedman_p, mean_ranks, paired
 from hebnb.study.store import Cell, Store
 from hebnb.study.synthetic import estimate, l1_errors, reductions
-from hebnb.study.tables import Table, all_tables, beyond, wilcoxon_table
+from hebnb.study.tables import Table, all_tables, beyond, diagnostics_table, wilcoxon_table
 
 DATA = Path(os.environ["HEBNB_DATA"]) if "HEBNB_DATA" in os.environ else None
 
@@ -471,6 +471,23 @@ class TestTables:
         assert table.ours["KDB+loo", "log-loss"] == pytest.approx(0.1)
         assert table.ours["KDB+loo", "Brier rank"] == 4  # all seven are tied
         assert f"{critical_difference(7, 3):.2f}" in table.note
+
+    def test_concentrations_by_dataset_and_over_all(self):
+        """Two pairs below the envelope, of which one is at the bound, and one above it."""
+        sizes = [("a", 2, 1.0, False), ("a", 10, 9.0, True), ("b", 2, 100.0, False)]
+        records = [
+            {"dataset": name, "m": m, "rho": m / (m + 100), "N": 100.0, "K": size, "clamped": clamped}
+            for name, size, m, clamped in sizes
+        ]
+        table = diagnostics_table(diagnostics.summary(records))
+        assert table.rows == ["a", "b", "all"]
+        assert [table.ours[name, "pairs"] for name in table.rows] == [2, 1, 3]
+        assert table.ours["a", "mean ρ√N"] == pytest.approx(10 * (1 / 101 + 9 / 109) / 2)
+        assert table.ours["all", "at the upper bound, %"] == pytest.approx(100 / 3)
+        assert [table.ours[name, "above √N·log K, %"] for name in table.rows] == [0, 100, pytest.approx(100 / 3)]
+        assert table.ours["a", "rank correlation of m and K"] == pytest.approx(1)
+        assert np.isnan(table.ours["b", "rank correlation of m and K"])  # a single pair
+        assert "| all | 3 (348) |" in table.markdown()
 
     def test_a_table_without_its_methods_is_left_out(self):
         results = make_results({method: [{}] * 2 for method in ("TAN", "HEB-TAN", "NB+loo", "TAN+loo")})

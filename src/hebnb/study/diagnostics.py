@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from hebnb.smoothing.smoothers import HEB
 from hebnb.structures.naive_bayes import NaiveBayes
 from hebnb.study.protocol import Prepared, Settings, fit, split
+from hebnb.study.published import Numbers
 
 
 def concentrations(prepared: Prepared, settings: Settings) -> list[dict[str, Any]]:
@@ -36,11 +38,23 @@ def concentrations(prepared: Prepared, settings: Settings) -> list[dict[str, Any
     return records
 
 
-def summary(records: list[dict[str, Any]]) -> dict[str, float]:
-    """Mean ρ√N_c by dataset and over all, and the percentage at the upper bound."""
-    scaled = np.array([r["rho"] * np.sqrt(r["N"]) for r in records])
-    names = np.array([r["dataset"] for r in records])
-    numbers = {name: float(scaled[names == name].mean()) for name in sorted(set(names.tolist()))}
-    numbers["all"] = float(scaled.mean())
-    numbers["clamped, %"] = 100 * float(np.mean([r["clamped"] for r in records]))
+def summary(records: list[dict[str, Any]]) -> Numbers:
+    """By dataset and over all: how many pairs there are, how strongly they are shrunk, and how m̂ goes with K.
+
+    The paper has √N_c · log K as an envelope of m̂; the share of the pairs above it is a column.
+    """
+    whole = {name: np.array([record[name] for record in records]) for name in records[0]}
+    numbers: Numbers = {}
+    for name in (*sorted(set(whole["dataset"].tolist())), "all"):
+        chosen = np.ones(len(records), dtype=bool) if name == "all" else whole["dataset"] == name
+        m, rho, rows, size, clamped = (whole[part][chosen] for part in ("m", "rho", "N", "K", "clamped"))
+        above = m > np.sqrt(rows) * np.log(size)
+        alike = len(set(size.tolist())) == 1 or len(set(m.tolist())) == 1
+        numbers |= {
+            (name, "pairs"): len(m),
+            (name, "mean ρ√N"): float(np.mean(rho * np.sqrt(rows))),
+            (name, "at the upper bound, %"): 100 * float(np.mean(clamped)),
+            (name, "above √N·log K, %"): 100 * float(np.mean(above)),
+            (name, "rank correlation of m and K"): np.nan if alike else float(spearmanr(m, size).statistic),
+        }
     return numbers

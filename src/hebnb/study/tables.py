@@ -16,6 +16,17 @@ from hebnb.study.registry import HIGH_CARDINALITY, REPRESENTATIVE
 from hebnb.study.runner import BINS, OTHER_BINS
 from hebnb.study.statistics import LOSSES, critical_difference, friedman_p, mean_ranks, means, paired
 
+_IN_LATEX = {
+    "%": r"\%",
+    "±": r"$\pm$",
+    "ρ√N": r"$\rho\sqrt{N}$",
+    "√N·log K": r"$\sqrt{N}\log K$",
+    "α": r"$\alpha$",
+    "–": "--",
+}
+# Columns of whole numbers.
+COUNTED = ("wins", "losses", "datasets", "significant", "pairs")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -93,12 +104,10 @@ class Table:
             return f"{number:.1e}" if number < 0.001 else f"{number:.3f}"
         if "%" in row + column:
             return f"{number:.1f}"
-        return (
-            f"{number:.0f}" if column in ("wins", "losses", "datasets", "significant") else f"{number:.{self.digits}f}"
-        )
+        return f"{number:.0f}" if column in COUNTED else f"{number:.{self.digits}f}"
 
 
-def all_tables(results: Any, l1: dict[float, float], diagnosed: dict[str, float]) -> list[Table]:
+def all_tables(results: Any, l1: dict[float, float], diagnosed: Numbers) -> list[Table]:
     """Every table that the results allow."""
     tables = [
         *ranks(results),
@@ -318,14 +327,11 @@ def l1_table(reductions: dict[float, float]) -> Table:
     )
 
 
-def diagnostics_table(diagnosed: dict[str, float]) -> Table:
-    """The figures that go with the diagnostics."""
+def diagnostics_table(numbers: Numbers) -> Table:
+    """How strongly the learned concentrations shrink, and whether they grow with K."""
     paper = {(name, "mean ρ√N"): number for name, number in published.RHO_ROOT_N.items()}
-    numbers = {(name, "mean ρ√N"): number for name, number in diagnosed.items() if name != "clamped, %"}
-    if "clamped, %" in diagnosed:
-        numbers["at the upper bound, %", "share"] = diagnosed["clamped, %"]
-        paper["at the upper bound, %", "share"] = published.CLAMPED
-    return Table("concentrations", "Shrinkage of the learned concentrations", numbers, paper)
+    paper |= {("all", "pairs"): published.PAIRS, ("all", "at the upper bound, %"): published.CLAMPED}
+    return Table("concentrations", "Learned concentrations m of (class, feature) pairs", numbers, paper)
 
 
 def beyond(results: Any) -> Table:
@@ -365,6 +371,6 @@ def _solver(solver: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    for plain, escaped in (("%", r"\%"), ("±", r"$\pm$"), ("ρ√N", r"$\rho\sqrt{N}$"), ("α", r"$\alpha$"), ("–", "--")):
+    for plain, escaped in _IN_LATEX.items():
         text = text.replace(plain, escaped)
     return text
