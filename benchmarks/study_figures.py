@@ -67,6 +67,18 @@ def differences(path: Path) -> dict[str, Value]:
     return {f"{path.stem}/differences/{name}": number for name, number in found.items()}
 
 
+def times_aode(path: Path) -> dict[str, Value]:
+    """How many times as long as AODE it takes to fit HEB-AODE, exactly and with the paper's solver."""
+    lines = {line["row"]: line for line in lines_of(path) if line["column"] == "fit s"}
+    facts: dict[str, Value] = {}
+    for method in ("HEB-AODE", "HEB-AODE (Minka)"):
+        for whose, ending in (("ours", ""), ("paper", "/paper")):
+            longer, shorter = (lines[name][whose] if name in lines else "" for name in (method, "AODE"))
+            if longer and shorter:
+                facts[f"{path.stem}/{slug(method)}-to-AODE{ending}"] = float(longer) / float(shorter)
+    return facts
+
+
 def facts_of_cells(cells: Path) -> dict[str, Value]:
     """Datasets, minutes of fitting and predicting, and how far apart seven mean ranks must be to differ (Nemenyi)."""
     lines = lines_of(cells)
@@ -87,6 +99,8 @@ def results_of(study: Path) -> Results:
         facts |= facts_of(path)
         if path.stem.startswith(BESIDE_THE_PAPER):
             facts |= differences(path)
+        if path.stem == "costs":
+            facts |= times_aode(path)
     cells = study / "results.csv"
     if cells.exists():  # future work writes tables only
         facts |= facts_of_cells(cells)
