@@ -58,8 +58,8 @@ def expected_calibration_error(
 
     Chance alone makes accuracy differ from confidence, so even perfect probabilities have an error.
     ``calibration_error_by_chance`` computes how large that would be. The interval that ``return_interval=True`` adds is
-    for the error that one would see with endlessly many rows. Its lower end is the error less what chance may have added
-    to it, and less ``z`` standard errors. Its upper end is the debiased error, and ``z`` standard errors more. In
+    for the error that one would see with endlessly many rows. Its lower end is the error less what chance may have
+    added to it, and less ``z`` standard errors. Its upper end is the debiased error, and ``z`` standard errors more. In
     simulations in which the true error is known, the interval held it about as often as it says or more often
     (docs/architecture.md).
 
