@@ -2,14 +2,14 @@
 Columns with thousands of categories
 ====================================
 
-A tail number or a ZIP code has thousands of values, and most of them have a handful of rows. A classifier that takes
-the shares of such a handful at their word is too sure. This example shows what happens to probabilities then, and
-what it looks like when the strength of the smoothing is learned.
+A column of tail numbers or ZIP codes has thousands of values, and most of them have only a handful of rows. A
+classifier that believes the shares it counts in such a handful is too sure. This example shows what that does to
+probabilities, and how learned smoothing prevents it.
 """
 
 # %%
-# The flights come with hebnb. Two of the ten columns, ``flight`` and ``tailnum``, have about three thousand values
-# each.
+# We use the flights that come with hebnb. Two of the ten columns, ``flight`` and ``tailnum``, have about three thousand
+# values each.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,14 +29,14 @@ print(X.nunique().sort_values(ascending=False).head())
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
 # %%
-# How many test rows have a tail number that few training rows have?
+# Which share of the test rows has a tail number that no training row has, or one or two, or up to five?
 
 rows_of_tail = X_test["tailnum"].map(X_train["tailnum"].value_counts()).fillna(0)
 print(pd.cut(rows_of_tail, [-1, 0, 2, 5, 10, np.inf]).value_counts(normalize=True, sort=False).round(2))
 
 # %%
-# Four classifiers. ``CategoricalNB`` needs codes instead of text, and to be told how many there may be, because a
-# category that turns up after ``fit`` is an error to it. The others take the table as it is.
+# We compare four classifiers. scikit-learn's ``CategoricalNB`` needs codes instead of text, and it raises an error if a
+# category turns up after ``fit``, so we have to replace those. The other three take the table as it is.
 
 encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
 codes = encoder.fit(X_train)
@@ -66,23 +66,27 @@ for name, model in models.items():
 print(pd.DataFrame(lines).round(3).to_string(index=False))
 
 # %%
-# The curve of an honest classifier is the diagonal: of the flights that it calls late with probability 0.6, 60 in 100
-# are late. Textbook smoothing is far from it, and learned smoothing with weights follows it.
+# If a classifier is honest, its curve is the diagonal: of the flights that it predicts to be late with probability 0.6,
+# 60 in 100 are late. ``CategoricalNB`` is far from the diagonal. ``NaiveBayes`` with learned smoothing has a much
+# smaller calibration error, but where it is sure it is still too sure, because several columns say the same thing and
+# all of them are believed. Learned weights mend that, and ``EvidenceClassifier`` also learns which columns belong
+# together.
 
 figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
 plots.reliability(curves, ax=axis)
 plt.show()
 
 # %%
-# What did the model make of rare tail numbers? The strength of the prior is a number of rows. A tail number is worth
-# something only if it has many more rows than that.
+# What did the model make of rare tail numbers? The strength of the prior is a number of rows. The rows of a tail number
+# outweigh the prior only if there are more of them than that, and hardly any tail number has so many.
 
 best = models["EvidenceClassifier"]
 strengths = {name: best.strengths_[name][-1] for name in ("carrier", "dest", "flight", "tailnum")}
 print({name: round(float(rows)) for name, rows in strengths.items()})
 
 # %%
-# So ``tailnum`` says next to nothing, where a textbook model would have listened to it most:
+# So ``tailnum`` contributes next to nothing, and is not even among the bars. What tells most is the date, which is the
+# cross of month and day:
 
 figure, axis = plt.subplots(figsize=(6.4, 5), layout="constrained")
 plots.importance(best, most=12, ax=axis)

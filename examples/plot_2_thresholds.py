@@ -2,12 +2,13 @@
 Calibration, costs and thresholds
 =================================
 
-A probability is for deciding. If a missed case costs five times as much as a false alarm, one should act wherever the
-probability is above one in six; but that is true only of probabilities that mean what they say.
+Probabilities help to decide. If a missed case costs five times as much as a false alarm, one should act wherever the
+probability is above one in six. But this is right only if probabilities are honest, that is, if of the cases with
+probability one in six every sixth one comes true.
 """
 
 # %%
-# Two models of the same flights: textbook naive Bayes, and ``EvidenceClassifier``.
+# We learn two models of the same flights: textbook naive Bayes, and ``EvidenceClassifier``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +28,7 @@ late = {name: model.predict_proba(X_test)[:, 0] for name, model in models.items(
 is_late = (y_test == "late").to_numpy()
 
 # %%
-# Are the probabilities honest?
+# Are their probabilities honest? If they are, the curve is the diagonal.
 
 curves = {name: reliability_curve(y_test, model.predict_proba(X_test), label="late") for name, model in models.items()}
 figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
@@ -35,9 +36,9 @@ plots.reliability(curves, ax=axis)
 plt.show()
 
 # %%
-# A warning that was not needed costs 1, a late flight without a warning costs 5. Acting at a threshold t on the
-# probability p, the expected costs are least where t = 1 / (1 + 5): there both mistakes weigh the same. Does the curve
-# of what it really costs have its minimum there?
+# Suppose that a needless warning costs 1, and a late flight without a warning costs 5. If a flight is late with
+# probability p, a warning costs 1 - p on average, and no warning costs 5 p. So warning is cheaper wherever p is above
+# 1 / (1 + 5). We compute what every threshold would have cost on the test rows, and mark the cheapest.
 
 FALSE_ALARM, MISS = 1.0, 5.0
 thresholds = np.linspace(0.02, 0.98, 97)
@@ -61,8 +62,8 @@ axis.legend()
 plt.show()
 
 # %%
-# The honest model has its minimum where theory says, and so there is no threshold to search. What does deciding by
-# theory cost with each?
+# The honest model is cheapest near the threshold that theory gives, so one need not search for a threshold. The
+# textbook model is not. How much does each cost at that threshold, and how much at the one that would have been best?
 
 theory = FALSE_ALARM / (FALSE_ALARM + MISS)
 for name, probability in late.items():
@@ -70,8 +71,9 @@ for name, probability in late.items():
     print(f"{name}: {costs(probability, is_late, theory):.3f} by theory, {best:.3f} with hindsight")
 
 # %%
-# If a threshold has to be searched all the same, because of a rule that is no expected cost, there is no need to hold
-# rows back. ``loo_predict_proba`` gives the probability of every training row as if it had not been seen.
+# Sometimes a threshold has to be searched all the same, for example because only so many warnings can be given a day.
+# One need not hold rows back for that. ``loo_predict_proba`` predicts every training row as if it had not been seen, so
+# these probabilities show what to expect of new rows. Those of ``predict_proba`` for training rows look too good.
 
 left_out = models["evidence"].loo_predict_proba(X_train, y_train)[:, 0]
 seen = models["evidence"].predict_proba(X_train)[:, 0]

@@ -2,13 +2,15 @@
 A tree of categories
 ====================
 
-ZIP codes, URLs, product groups and diagnoses are categories with a tree above them. A shop that was never seen is
-still in a town with other shops. This example gives the tree to ``EvidenceClassifier`` and looks at what it is worth.
+ZIP codes, URLs, product groups and diagnoses are categories that belong to larger groups, and these to still larger
+ones. If a ZIP code was never seen, one may still know its town. This example gives such a tree to
+``EvidenceClassifier`` and measures what it is worth.
 """
 
 # %%
-# A made-up table of orders. Every region has a rate at which orders come back, every town one near that of its region,
-# and every one of two thousand ZIP codes one near that of its town. Most ZIP codes have a few orders.
+# We make up a table of orders, some of which come back. Every region has its own rate of returns. The rate of a town is
+# near that of its region, and the rate of a ZIP code is near that of its town. There are two thousand ZIP codes, and
+# most of them have only a few orders.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -49,8 +51,8 @@ X_train, y_train = made_orders(6_000)
 X_test, y_test = made_orders(20_000)
 
 # %%
-# ``hierarchies={"zip": [1, 3]}`` says that the first digit is a region and the first three are a town. A separator
-# does it for paths, ``{"url": "/"}``, and a mapping of values to parents for everything else.
+# ``hierarchies={"zip": [1, 3]}`` says that the first digit is the region and the first three digits are the town. For
+# paths one gives a separator, ``{"url": "/"}``, and for everything else a dict of values and the groups they belong to.
 
 flat = EvidenceClassifier().fit(X_train, y_train)
 tree = EvidenceClassifier(hierarchies={"zip": [1, 3]}).fit(X_train, y_train)
@@ -58,7 +60,7 @@ for name, model in {"categories": flat, "a tree": tree}.items():
     print(f"{name}: log-loss {log_loss(y_test, model.predict_proba(X_test)):.4f}")
 
 # %%
-# The gain is where there are few rows, or none at all:
+# The tree helps where a ZIP code has few training rows, or none at all:
 
 rows_of_zip = X_test["zip"].map(X_train["zip"].value_counts()).fillna(0)
 groups = pd.cut(rows_of_zip, [-1, 0, 2, 5, 20, np.inf], labels=["none", "1 – 2", "3 – 5", "6 – 20", "more"])
@@ -75,13 +77,14 @@ axis.figure.set_layout_engine("constrained")
 plt.show()
 
 # %%
-# What was learned is how many rows a prior is worth at each level: a region hardly needs one, a ZIP code does.
+# The model learned how many rows the prior is worth at each level. Regions have many orders and differ, so their prior
+# is weak. ZIP codes of one town hardly differ, so their prior is strong:
 
 print(dict(zip(("region", "town", "ZIP code"), tree.strengths_["zip"].round(1).tolist(), strict=False)))
 
 # %%
-# A code of a town that was seen falls back to the town; one of an unknown town to the region; and an unknown region to
-# what is known of all orders.
+# A ZIP code that was never seen is judged by its town. If the town was never seen either, it is judged by the region,
+# and if the region was never seen, by all orders.
 
 seen = X_train["zip"].iloc[0]
 strangers = pd.DataFrame({"zip": [seen, f"{seen[:3]}xx", f"{seen[0]}??00", "0????"], "payment": "card"})

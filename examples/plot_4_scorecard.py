@@ -2,13 +2,13 @@
 A credit scorecard
 ==================
 
-Banks want a model that is a table: so many points for owning a home, so many less for a late payment, and a score
-that is their sum. An ``EvidenceClassifier`` of two classes is one.
+Banks often want a model that is a table of points: so many for owning a home, so many less for a late payment. The
+score of an applicant is their sum. An ``EvidenceClassifier`` of two classes can be written as such a table.
 """
 
 # %%
-# Made-up applications. Late payments, income and housing tell something; a job for a short time tells more if one
-# rents.
+# We make up applications for loans. Late payments, income and housing tell something about the risk, and a short time
+# in the job only matters for those who rent.
 
 import duckdb
 import matplotlib.pyplot as plt
@@ -37,29 +37,30 @@ y = pd.Series(np.where(rng.random(rows) < 1 / (1 + np.exp(-odds)), "good", "bad"
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 
 # %%
-# A small ``max_crosses`` keeps the card readable. Which columns are crossed is chosen by what it adds.
+# A small ``max_crosses`` keeps the card readable. The model finds out which columns to cross, here those that we made
+# depend on each other:
 
 model = EvidenceClassifier(max_crosses=2, max_order=2).fit(X_train, y_train)
 print("crosses:", model.crosses_)
 print("log-loss that new rows will see:", round(model.loo_log_loss_, 3))
 
 # %%
-# Twenty points double the odds, and 600 points are odds of 50 to 1, as the trade has it. Points are whole numbers, and
-# the score is the sum of what the table shows.
+# As is usual, twenty points more double the odds, and 600 points stand for odds of 50 to 1. With ``digits=0`` the
+# points are whole numbers, and the score is exactly the sum of what the table shows.
 
 card = model.scorecard(points_to_double=20, base=600, base_odds=50, label="good", digits=0)
 table = pd.DataFrame(card.table())
 print(table[table["feature"].isin(["(base)", "housing", "late payments"])].to_string(index=False))
 
 # %%
-# Income is a curve with steps, which were cut where the data asked for it:
+# Income adds a curve with steps:
 
 figure, axis = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 plots.column(model, "income", label="good", ax=axis)
 plt.show()
 
 # %%
-# Scores of applications nobody has seen, and how well they separate:
+# We compute the scores of applications that the model has not seen. How well do they separate good loans from bad ones?
 
 scores = card.score(X_test)
 print("area under the curve:", round(roc_auc_score(y_test == "good", scores), 3))
@@ -73,7 +74,8 @@ axis.legend()
 plt.show()
 
 # %%
-# The odds that the points stand for are those that come true. Of applications around a score, how many are good?
+# Points stand for odds, so they promise how many loans are good. Is the promise kept? We compare it with the share of
+# good loans in six groups of applications:
 
 of_points = pd.DataFrame({"points": pd.qcut(scores, 6), "good": y_test.to_numpy() == "good", "score": scores})
 seen = of_points.groupby("points", observed=True).agg(score=("score", "mean"), good=("good", "mean"))
@@ -82,7 +84,7 @@ seen["promised"] = promised / (1 + promised)
 print(seen.round(3).to_string())
 
 # %%
-# The same points in the database, by one query:
+# A database computes the same points with one query:
 
 query = scorecard_to_sql(card, "duckdb", table="applications")
 with duckdb.connect() as database:

@@ -2,13 +2,14 @@
 Rows that come later: ``partial_fit``, counts and drift
 =======================================================
 
-Tables grow, and what was true in January may not be true in July. Counts add, so a model of all months so far, of the
-last three, or of everything but one bad week is a sum. This example goes through the months of a year as one would
-have seen them.
+Tables grow, and what was true in January may not be true in July. Because counts can be added and subtracted, it is
+easy to make a model of all months so far, of the last three months, or of everything but one bad week. This example
+goes through the months of a year in their order, as if every month was new.
 """
 
 # %%
-# The flights of a year, month by month. ``month`` itself is left out: next month is a value nobody has seen.
+# We divide the flights of a year by their month. The column ``month`` itself is left out, because the next month is
+# always a value that no model has seen.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,8 +23,8 @@ X, y = load_flights(backend="pandas")
 months = [(X[X["month"] == m].drop(columns="month"), y[X["month"] == m]) for m in range(1, 13)]
 
 # %%
-# ``partial_fit`` adds a batch, and the result is that of one fit on everything. Categories and classes may turn up
-# late.
+# ``partial_fit`` adds a batch of rows to a model. The result is the same as from one ``fit`` on all rows, and new
+# categories and classes may turn up at any time.
 
 growing = NaiveBayes()
 for rows, labels in months:
@@ -32,8 +33,8 @@ at_once = NaiveBayes().fit(pd.concat([rows for rows, _ in months]), pd.concat([l
 print("the same:", np.allclose(growing.predict_proba(months[0][0]), at_once.predict_proba(months[0][0])))
 
 # %%
-# The counts of each month, made once and wherever its rows are. They add to the counts of a quarter, or a year, and a
-# model is made of counts in milliseconds.
+# We count the rows of each month once, which could happen wherever these rows are. The counts of some months can be
+# added to those of a quarter or a year, and making a model of counts is fast.
 
 counter = NaiveBayes()
 counts = [counter.count(rows, labels) for rows, labels in months]
@@ -45,7 +46,8 @@ def model_of(parts):
 
 
 # %%
-# Each month is predicted by models of the months before it: of all of them, of the last three, of the last one.
+# Now each month is predicted by three models of the months before it: one of all these months, one of the last three,
+# and one of the last month alone.
 
 windows = {"all before": 12, "the last three": 3, "the last one": 1}
 lines = []
@@ -61,8 +63,8 @@ print(seen.round(3).to_string())
 print(seen[list(windows)].mean().round(3).to_string())
 
 # %%
-# A short window follows what changes and forgets what is rare; a long one does the opposite. Where the share of late
-# flights jumps, in summer and in December, all of them suffer.
+# A model of few months follows changes quickly, but it has few rows of rare categories. A model of many months is the
+# other way round. All of them get worse where the share of late flights jumps, in summer and in December.
 
 figure, (above, below) = plt.subplots(2, sharex=True, figsize=(6.4, 4.6), layout="constrained", height_ratios=[2, 1])
 seen[list(windows)].plot(ax=above, marker="o", ylabel="log-loss")
@@ -74,7 +76,8 @@ above.set_xlim(-0.5, len(seen) - 0.5)
 plt.show()
 
 # %%
-# ``decay`` is a window without an edge: every batch lets what came before count a little less.
+# With ``decay`` one need not choose a number of months. Whenever a batch is added, all earlier rows count a little less
+# than before.
 
 fading = NaiveBayes()
 for rows, labels in months[:11]:
@@ -83,15 +86,17 @@ rows, labels = months[11]
 print("December, all months fading:", round(log_loss(labels, fading.predict_proba(rows)), 3))
 
 # %%
-# What moved? ``drift`` compares every column of new rows with those that were counted: the share of values never seen,
-# and the distance of the distributions beside what chance alone would show at these sizes.
+# What changed in December? ``drift`` compares every column of new rows with the rows that were counted. It shows the
+# share of values that were never seen, and how far the distributions are apart, beside the distance that chance alone
+# would hardly ever exceed (``noise``).
 
 before = model_of(counts[:11])
 print(before.drift(rows))
 
 # %%
-# The share of late flights is what changed most, and it can be found without labels: ``estimate_prior`` looks for the
-# shares under which December's rows are most likely, and ``with_prior`` exchanges them, exactly.
+# Timetables and flight numbers changed, and so did the share of late flights. That share can be estimated without
+# labels: ``estimate_prior`` looks for the shares of the classes under which the rows of December are most likely, and
+# ``with_prior`` makes a model that expects these shares.
 
 shares = before.estimate_prior(rows)
 print(f"late: {shares[0]:.1%} by the estimate, {(labels == 'late').mean():.1%} in truth")
@@ -99,7 +104,8 @@ adapted = before.with_prior(shares)
 print("December:", *(round(log_loss(labels, model.predict_proba(rows)), 3) for model in (before, adapted)))
 
 # %%
-# A customer asks to be forgotten: ``forget`` takes rows back, and the model is that of the others.
+# Sometimes rows have to be taken back, for example because a customer asks to be forgotten. ``forget`` subtracts their
+# counts, and the model is the one that the other rows alone would have given.
 
 without = NaiveBayes().fit_counts(sum(counts[1:], start=counts[0])).forget(*months[11])
 print("the same:", np.allclose(without.predict_proba(rows), before.predict_proba(rows)))

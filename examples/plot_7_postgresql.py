@@ -2,12 +2,12 @@
 The model in PostgreSQL
 =======================
 
-A model is tables of numbers, so a database can compute it. ``to_sql`` writes the query. Here it runs in PostgreSQL,
-if there is one on this machine, and in DuckDB otherwise; only the name of the dialect differs.
+A model consists of tables of numbers, so a database can compute its predictions. ``to_sql`` writes the query for that.
+In this example it runs in PostgreSQL if that is installed, and in DuckDB otherwise.
 """
 
 # %%
-# A model of the flights, small enough that its SQL can be looked at.
+# We learn a model of the flights from five columns, so that its SQL is short enough to be looked at.
 
 import os
 import shutil
@@ -30,7 +30,7 @@ rows = X[columns].head(2_000).assign(number=range(2_000))
 print(model.crosses_)
 
 # %%
-# A server for this example alone, in a folder of its own. You have one already and need none of this.
+# The example starts a PostgreSQL server for itself, in a temporary folder. You can skip this part if you have a server.
 
 
 class Server:
@@ -67,8 +67,8 @@ def programs():
 
 
 # %%
-# With ``create=True`` the model is put into tables of the database first, and the query that comes last joins them. A
-# model without it is one query that carries its numbers along.
+# With ``create=True``, ``to_sql`` writes several statements: the first put the model into tables of the database, and
+# the last is a query that joins these tables with the rows. Without it there is one query, which has all numbers in it.
 
 
 def in_postgresql(folder):
@@ -107,7 +107,7 @@ print("computed by", "PostgreSQL" if folder else "DuckDB")
 print({name: scored[0][name] for name in ("number", "carrier", "prediction", "proba_late")})
 
 # %%
-# The same probabilities as in Python, to the last digits:
+# The probabilities are the same as in Python, but for the last digits:
 
 in_sql = np.empty(len(rows))
 in_sql[[line["number"] for line in scored]] = [line["proba_late"] for line in scored]
@@ -122,6 +122,6 @@ axis.set_ylabel("late, in the database")
 plt.show()
 
 # %%
-# The beginning of the query. Values of a user never become part of the SQL but through one table of escapes.
+# The query begins like this. All names and values are quoted, so nothing in a table can change what the query does.
 
 print(to_sql(model, "postgres", table="flights")[:600])

@@ -2,13 +2,14 @@
 The paper's tables
 ==================
 
-``NaiveBayes`` and ``AODE`` come from a paper, and its tables can be made again. ``hebnb study`` does all of it; this
-example does three small parts, with the same code. It uses the paper's datasets if the environment variable
-``HEBNB_DATA`` names a folder that has them, and the flights that come with hebnb otherwise.
+``NaiveBayes`` and ``AODE`` come from a paper, whose tables can be made again. ``hebnb study`` makes all of them, and
+this example three small parts, with the same code. It uses datasets of the paper if the environment variable
+``HEBNB_DATA`` names a folder that has them. Otherwise it uses the flights that come with hebnb, and then only the
+order of the methods can be compared.
 """
 
 # %%
-# Which data are there?
+# We look which data there are.
 
 import os
 from pathlib import Path
@@ -37,7 +38,8 @@ def prepared(name):
 
 
 # %%
-# The seven smoothers of the main comparison, by cross-validation. Ranks are among the smoothers, 1 is best.
+# The paper's main comparison is among seven smoothers of naive Bayes. We compute their log-losses by cross-validation,
+# and their mean ranks over the datasets. The best has rank 1.
 
 smoothers = ["HEB-M", "HEB-U", "Lidstone", "m-estimate", "KT", "Laplace", "TE"]
 tables = {name: prepared(name) for name in names}
@@ -58,7 +60,7 @@ theirs = pd.Series({m: published.RANKS[m, "log-loss"] for m in smoothers})
 print(pd.DataFrame({"mean rank here": ranks, "in the paper, 31 datasets": theirs}).round(2).to_string())
 
 # %%
-# A few datasets and folds are no study, but the order is much the same:
+# With few datasets and folds the ranks are rough. Beside those of the paper they look like this:
 
 figure, axis = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 places = np.arange(len(smoothers))
@@ -71,8 +73,8 @@ axis.legend()
 plt.show()
 
 # %%
-# Calibration on a table with many categories: the paper's second result. Its weights, HEB-M+GR, calm what naive Bayes
-# overstates.
+# The paper's second result is about calibration on a table with many categories. Naive Bayes is too sure there, and the
+# paper's weights (HEB-M+GR) make it less so.
 
 name = "click-prediction" if at_hand else "flights"
 tables[name] = prepared(name)
@@ -83,7 +85,7 @@ for method, own in calibration.items():
     print(f"{name}, {method}: calibration error {own['ECE']:.3f}, {own['ECE by chance']:.3f} by chance{beside}")
 
 # %%
-# AODE without and with learned smoothing, the third:
+# The third result is about AODE, without learned smoothing (AODE) and with it (HEB-AODE):
 
 for method, own in means(name, ["AODE", "HEB-AODE"]).items():
     paper = published.HIGH_CARDINALITY.get((name, method))

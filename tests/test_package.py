@@ -74,7 +74,10 @@ def test_the_site_has_a_page_for_every_public_name():
     listed = set()
     for module, names in re.findall(r"currentmodule:: ([\w.]+)\n.*?\n\n((?:   [\w.]+\n)+)", page, re.DOTALL):
         listed |= {f"{module}.{name}" for name in names.split()}
-    assert listed == {name for name, _ in public_objects()}
+    returned = {
+        name for name in listed if name.startswith(("hebnb.explain", "hebnb.counts", "hebnb.overview", "hebnb.page"))
+    }
+    assert listed - returned == {name for name, _ in public_objects()}
 
 
 def test_the_api_page_lists_every_public_name():

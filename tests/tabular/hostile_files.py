@@ -282,7 +282,7 @@ def section(case):
     return "\n\n".join(parts)
 
 
-INTRODUCTION = """# Hostile files
+INTRODUCTION = """# Files as people write them
 
 Tables as people's tools write them, and what the program says about each: what it decided, what it assumed, or what is
 wrong and what helps. Every file has the same 60 rows but for what is the matter with it.

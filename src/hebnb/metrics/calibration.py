@@ -56,11 +56,12 @@ def expected_calibration_error(
     Rows are put into ``n_bins`` bins of equal width by the probability of their most probable class; the error is the
     weighted mean over the bins of ``|accuracy − mean confidence|``.
 
-    Chance alone makes accuracy differ from confidence, so even perfect probabilities have an error:
-    ``calibration_error_by_chance`` says which. The interval is for the error that endless rows would show. It reaches
-    from the error less what chance would show of it, ``z`` standard errors below, to the debiased error, ``z`` standard
-    errors above. In simulations with errors that are known it held the truth at least about as often as it says, and
-    mostly more often (docs/architecture.md).
+    Chance alone makes accuracy differ from confidence, so even perfect probabilities have an error.
+    ``calibration_error_by_chance`` computes how large that would be. The interval that ``return_interval=True`` adds is
+    for the error that one would see with endlessly many rows. Its lower end is the error less what chance may have
+    added to it, and less ``z`` standard errors. Its upper end is the debiased error, and ``z`` standard errors more. In
+    simulations in which the true error is known, the interval held it about as often as it says or more often
+    (docs/architecture.md).
 
     Parameters
     ----------
@@ -115,10 +116,10 @@ def debiased_calibration_error(
 ) -> float:
     """The calibration error, less an estimate of what chance adds to it.
 
-    Where the ``gap`` of a bin has a standard error of s, the mean of ``|N(gap, s)|`` exceeds it by about what the gap
-    exceeds the truth by; so that is subtracted (Kumar, Liang and Ma, "Verified uncertainty calibration", 2019, for
-    absolute errors). It takes away most of the bias where a model is far off, and two fifths of it where a model is
-    perfect.
+    In every bin the gap between accuracy and confidence is too large on average, because chance adds to it. How much
+    is estimated by drawing again around the gap with its standard error, and subtracted (after Kumar, Liang and Ma,
+    "Verified uncertainty calibration", 2019). This takes away most of the bias where a model is far off, and two fifths
+    of it where a model is perfect.
 
     Parameters
     ----------
@@ -175,9 +176,10 @@ def calibration_error_by_chance(
 ) -> float | tuple[float, Interval]:
     """The calibration error that these probabilities would show, on average, if they were perfect.
 
-    Were every probability right, the rows that are right in a bin would be a draw from a binomial distribution, and its
-    mean absolute deviation is what the bin shows. Probabilities within a bin may differ, and weights too; the number
-    of rows of the distribution is such that its variance is right.
+    Compare it with the error of a model: if that is hardly larger, the rows do not show that the model is off. If all
+    probabilities are right, the number of rows in a bin that are predicted rightly has a binomial distribution, and the
+    bin shows its mean absolute deviation. Where probabilities or weights within a bin differ, a binomial distribution
+    of the same variance is used.
 
     Parameters
     ----------
