@@ -206,6 +206,21 @@ def test_classifiers_show_what_they_learned(model, small):
         assert set(model._repr_mimebundle_()) == {"text/plain"}
 
 
+def test_columns_that_tell_nothing_are_counted_and_not_listed():
+    noise = {f"noise {n}": np.tile(np.repeat(["a", "b"], 2**n), 200 >> n) for n in range(4)}  # as often in as out
+    X = pd.DataFrame(noise | {"x": ["u"] * 160 + ["v"] * 80 + ["u"] * 160})
+    y = np.array(["in", "out"], dtype=object)[np.arange(400) // 200]
+    X.loc[200:, "x"] = X["x"][:200].map({"u": "v", "v": "u"}).to_numpy()
+    model = EvidenceClassifier().fit(X, y)
+    assert max(model.gains_[name] for name in X if name != "x") < 0.00005
+    html = model._learned_html()
+    assert html.count("<tr>") == 1
+    assert "and 4 that tell less, or nothing" in html
+    html = EvidenceClassifier().fit(X[["noise 1"]], y)._learned_html()
+    assert "No column tells anything about left-out rows." in html
+    assert "nats" not in html
+
+
 def test_a_classifier_links_to_its_documentation(monkeypatch, small):
     documentation_module.documentation.cache_clear()
     told = {"Project-URL": ["Source, https://example.org/src", "Documentation, https://example.org/docs/"]}

@@ -188,7 +188,7 @@ def test_many_classes_have_colours_and_a_legend_each(open_page):
         )
         assert len(colours) == len(set(colours)) == 13  # twelve classes, and all others together
         assert page.locator("#trust tbody").last.locator("tr").count() == 12
-    assert page.locator("#trust .over-panel").count() == 12
+    assert page.locator("#trust .over-panel").count() == 13  # one of the best guess, too
 
 
 def test_every_measure_has_an_interval_and_words_are_plain(open_page, three):
@@ -231,5 +231,6 @@ def test_texts_at_an_axis_do_not_touch_on_a_phone(open_page, three):
     for drawing in page.locator("#columns .card svg").all():
         boxes = [tick.bounding_box() for tick in drawing.locator(".tick[text-anchor=middle]").all()]
         assert boxes
-        boxes.sort(key=lambda box: box["x"])
-        assert all(one["x"] + one["width"] <= other["x"] for one, other in pairwise(boxes))
+        boxes.sort(key=lambda box: (round(box["y"]), box["x"]))
+        lines = [(one, other) for one, other in pairwise(boxes) if round(one["y"]) == round(other["y"])]
+        assert all(one["x"] + one["width"] <= other["x"] for one, other in lines)
