@@ -109,7 +109,13 @@ def test_a_fitted_model_is_tried_on_new_rows(small):
     assert "Random row" in page.html
     labels = y[200:].copy()
     labels[0] = "new"
-    assert "99 rows that it had not seen" in hebnb.report(model, X[200:], labels).html
+    html = hebnb.report(model, X[200:], labels).html
+    assert "99 rows that it had not seen" in html
+    assert "1 row was left out, because the model does not know the class." in html
+    labels[:3] = None
+    html = hebnb.report(model, X[200:], labels).html
+    assert "3 rows without a label were left out." in html
+    assert "97 rows that it had not seen" in html
 
 
 def test_a_pipeline_with_parts_of_columns_has_a_page():
