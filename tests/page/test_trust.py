@@ -110,6 +110,12 @@ def test_the_threshold_moves_the_confusion_matrix(open_page, three):
         slider.focus()
         page.keyboard.press("ArrowRight")
         assert page.locator("#threshold-told").text_content() == "50.5 %"
+        called, name = proba >= 0.505, "xyz"[c]
+        said = page.text_content("#threshold-says")
+        if called.any():
+            precision = 100 * is_class[called].mean()
+            assert f"Of the rows called {name}, {precision:.1f} % are {name} (precision)." in said
+        assert f"Of the rows that are {name}, {100 * called[is_class].mean():.1f} % are called so (recall)." in said
         assert tell(page, "#found") == ((proba >= 0.505) & is_class).sum()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
