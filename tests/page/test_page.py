@@ -554,7 +554,7 @@ def test_a_column_that_tells_nothing_is_drawn_at_the_share_without_it(open_page,
     assert f"without it {100 * before:.1f} %" in card.locator(".legend").inner_text()
     average, marks = card.locator("line.diagonal"), card.locator("circle.after")
     for mark in marks.all():
-        assert abs(float(mark.get_attribute("cx")) - float(average.get_attribute("x1"))) < 2
+        assert abs(float(mark.get_attribute("cx")) - float(average.get_attribute("x1"))) < 6
     # Wide letters have room: nothing is cut off at the edge of the drawing.
     left = card.locator("svg").bounding_box()["x"]
     assert all(text.bounding_box()["x"] >= left for text in card.locator("text[text-anchor=end]").all())
@@ -845,7 +845,7 @@ def test_wide_tables_say_what_is_left_out(open_page):
     page = open_page(page_of(NaiveBayes().fit(X, y), X, y, found))
     assert page.locator("#columns .card").count() == 60
     assert "60 columns that tell most, of 70" in page.inner_text("#summary")
-    assert page.locator("#pushes input").count() == 70
+    assert page.locator("#pushes [role=combobox]").count() == 70
 
 
 @pytest.mark.parametrize("kind", [AODE(weighting="loo"), EvidenceClassifier()], ids=["AODE", "Evidence"])

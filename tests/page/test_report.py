@@ -109,7 +109,13 @@ def test_a_fitted_model_is_tried_on_new_rows(small):
     assert "Random row" in page.html
     labels = y[200:].copy()
     labels[0] = "new"
-    assert "99 rows that it had not seen" in hebnb.report(model, X[200:], labels).html
+    html = hebnb.report(model, X[200:], labels).html
+    assert "99 rows that it had not seen" in html
+    assert "1 row was left out, because the model does not know the class." in html
+    labels[:3] = None
+    html = hebnb.report(model, X[200:], labels).html
+    assert "3 rows without a label were left out." in html
+    assert "97 rows that it had not seen" in html
 
 
 def test_a_pipeline_with_parts_of_columns_has_a_page():
@@ -204,6 +210,21 @@ def test_classifiers_show_what_they_learned(model, small):
     with config_context(display="text"):
         assert not hasattr(model, "_repr_html_")
         assert set(model._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_columns_that_tell_nothing_are_counted_and_not_listed():
+    noise = {f"noise {n}": np.tile(np.repeat(["a", "b"], 2**n), 200 >> n) for n in range(4)}  # as often in as out
+    X = pd.DataFrame(noise | {"x": ["u"] * 160 + ["v"] * 80 + ["u"] * 160})
+    y = np.array(["in", "out"], dtype=object)[np.arange(400) // 200]
+    X.loc[200:, "x"] = X["x"][:200].map({"u": "v", "v": "u"}).to_numpy()
+    model = EvidenceClassifier().fit(X, y)
+    assert max(model.gains_[name] for name in X if name != "x") < 0.00005
+    html = model._learned_html()
+    assert html.count("<tr>") == 1
+    assert "and 4 that tell less, or nothing" in html
+    html = EvidenceClassifier().fit(X[["noise 1"]], y)._learned_html()
+    assert "No column tells anything about left-out rows." in html
+    assert "nats" not in html
 
 
 def test_a_classifier_links_to_its_documentation(monkeypatch, small):

@@ -14,13 +14,15 @@ from hebnb.scores.score_tables import ScoreTables
 
 # Columns and crosses, and classes, that are named.
 _MOST_LINES, _MOST_CLASSES = 10, 6
+# Nats that are not all zeros as they are written.
+_LEAST = 0.00005
 _BESIDE = " beside its columns"
 _CELL = "padding: 1px 12px 1px 0; border: 0; text-align: {}; white-space: nowrap"
 _BAR = "display: inline-block; height: 8px; border-radius: 3px; background: #2f8a94; width: {:.0f}px"
 
 
 def learned_html(model: ScoreTables, gains: Mapping[Any, float] | None = None, log_loss: float | None = None) -> str:
-    """Classes, and the columns and crosses that tell most, with bars of how much.
+    """Classes, and the columns and crosses that tell most, with bars of how much; those that tell nothing are counted.
 
     Parameters
     ----------
@@ -46,19 +48,23 @@ def learned_html(model: ScoreTables, gains: Mapping[Any, float] | None = None, l
     widest = max(float(np.nanmax(gain, initial=0.0)), 1e-12)
     lines = [
         f'<tr><td style="{_CELL.format("left")}">{_shown(names[n])}</td>'
-        f'<td style="{_CELL.format("left")}"><span style="{_BAR.format(120 * max(gain[n], 0.0) / widest)}"></span></td>'
+        f'<td style="{_CELL.format("left")}"><span style="{_BAR.format(120 * gain[n] / widest)}"></span></td>'
         f'<td style="{_CELL.format("right")}">{gain[n]:.4f} nats{_BESIDE if parts[n] > 1 else ""}</td></tr>'
         for n in range(min(len(names), _MOST_LINES))
-        if not np.isnan(gain[n])
+        if gain[n] >= _LEAST
     ]
     rest = len(names) - len(lines)
     loss = "" if log_loss is None else f" Leave-one-out log-loss {log_loss:.4f}."
     return (
         '<div class="hebnb-learned" style="margin: 6px 0; font-size: 13px">'
         f"<div>{count.sum():,.0f} rows of {len(labels):,} classes: {', '.join(classes)}{more}.{loss} "
-        "What tells most about left-out rows:</div>"
-        f'<table style="border-collapse: collapse; margin: 4px 0; font-size: inherit">{"".join(lines)}</table>'
-        + (f"<div>and {rest:,} that tell less</div>" if rest > 0 else "")
+        + (
+            "What tells most about the class of left-out rows:"
+            if lines
+            else "No column tells anything about left-out rows."
+        )
+        + f'</div><table style="border-collapse: collapse; margin: 4px 0; font-size: inherit">{"".join(lines)}</table>'
+        + (f"<div>and {rest:,} that tell less, or nothing</div>" if rest > 0 and lines else "")
         + "</div>"
     )
 

@@ -26,7 +26,7 @@ from hebnb.overview.description import described
 from hebnb.page.baselines import BASELINES
 from hebnb.page.choices import LEAST
 from hebnb.page.comparison import compare
-from hebnb.page.contents import EXAMPLES, Contents, contents
+from hebnb.page.contents import EXAMPLES, Contents, contents, left_out
 from hebnb.page.explorer import Examples, fits_page
 from hebnb.page.provenance import Provenance
 from hebnb.page.rendering import render
@@ -122,7 +122,7 @@ def made(
     """
     notes = []
     if rows.unlabelled:
-        notes.append(f"{rows.unlabelled:,} rows without a label were left out.")
+        notes.append(f"{left_out(rows.unlabelled, 'without a label')}.")
     compared = rows
     max_rows = max(10, min(max_rows, MOST_PROBABILITIES // rows.n_classes))
     if rows.n_rows > max_rows:
@@ -151,9 +151,7 @@ def made(
     )  # fmt: skip
     bars.update(task, completed=trials, description="comparing")
     if comparison.unknown:
-        notes.append(
-            f"{comparison.unknown:,} rows were left out of the comparison: theirs are classes that no other fold has."
-        )
+        notes.append(f"{left_out(comparison.unknown)} of the comparison, because no other fold has the class.")
     task = bars.add_task(f"learning from all rows: {comparison.best.method.name}", total=2)
     with nullcontext(rows) if parts is None else with_parts(cast("Labelled", rows), parts) as learned_from:
         best = learned_from.fit(METHODS[comparison.best.method.name].model(**parameters))

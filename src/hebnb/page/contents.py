@@ -227,6 +227,18 @@ def verdict(comparison: Comparison, names: Sequence[str]) -> str:
     return f"{sentence}; {common}, so it is worth using for its probabilities, not for its guesses."
 
 
+def left_out(rows: int, which: str = "") -> str:
+    """That rows were left out.
+
+    Examples
+    --------
+    >>> left_out(1), left_out(2000, "without a label")
+    ('1 row was left out', '2,000 rows without a label were left out')
+    """
+    named = f"{rows:,} {'row' if rows == 1 else 'rows'}{f' {which}' if which else ''}"
+    return f"{named} {'was' if rows == 1 else 'were'} left out"
+
+
 def measure_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """The comparison as lines of a table, with a mark where a method is best."""
     best = {

@@ -225,9 +225,11 @@ const drawings = (() => {
     const [low, most] = span([average, ...texts.map((_, v) => of(v))]);
     const at = (number) => (middle + 30 + (right - middle - 30) * (number - low) / (most - low)).toFixed(1);
     const y = (v) => top + high * v;
-    const parts = roundTicks(low, most, within(Math.floor((right - middle - 30) / 40), 1, 4)).flatMap((number) => [
-      svg("line", { class: "grid", x1: at(number), x2: at(number), y1: top, y2: top + high * n }),
-      svg("text", { class: "tick", x: at(number), y: height - 6, "text-anchor": "middle" }, tickPercent(number)),
+    const numbers = roundTicks(low, most, within(Math.floor((right - middle - 30) / 40), 1, 4));
+    const placed = numbers.map((number) => ({ x: Number(at(number)), half: wide(tickPercent(number)) / 2, label: tickPercent(number) }));
+    const parts = withRoom(placed).flatMap(({ x, label }) => [
+      svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: top + high * n }),
+      svg("text", { class: "tick", x, y: height - 6, "text-anchor": "middle" }, label),
     ]);
     parts.push(svg("line", { class: "diagonal", x1: at(average), x2: at(average), y1: top, y2: top + high * n }));
     texts.forEach((label, v) => {

@@ -165,7 +165,7 @@ def _with_options(sentence: str) -> str:
     """A sentence as HTML in which options of the command, such as --time, are not torn apart at the end of a line."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<!\S)--[a-z][a-z-]*", r'<span class="option">\g<0></span>', escape(sentence)))
+    return Markup(re.sub(r"(?<!\S)--[a-z][a-z-]*", r'<span class="option">\g<0></span>', str(escape(sentence))))
 
 
 def _curve_points(curve: Mapping[str, FloatArray], placed: Callable[[float], float]) -> list[dict[str, float]]:

@@ -20,7 +20,7 @@ from hebnb.methods import Method
 from hebnb.page.build import made
 from hebnb.page.choices import LEAST
 from hebnb.page.comparison import Comparison, Result, measures_of
-from hebnb.page.contents import EXAMPLES, contents
+from hebnb.page.contents import EXAMPLES, contents, left_out
 from hebnb.page.explorer import Examples, fits_page
 from hebnb.page.folds import require_times
 from hebnb.page.in_memory import InMemory, without_target
@@ -173,10 +173,14 @@ def _of_model(
     method = Method(type(classifier).__name__, type(classifier).__name__, {}, "the model that was given")
     if new is not None:
         some = InMemory.of(*new, target)
+        if some.unlabelled:
+            notes.append(f"{left_out(some.unlabelled, 'without a label')}.")
         if some.n_rows > max_rows:
             notes.append(f"The model was tried on {max_rows:,} rows drawn at random.")
             some = some.sample(max_rows, seed)
         comparison = _tried(model, classifier, some, method)
+        if comparison.unknown:
+            notes.append(f"{left_out(comparison.unknown)}, because the model does not know the class.")
         if include_rows:
             drawn = np.random.default_rng(seed).permutation(some.n_rows)[:EXAMPLES]
             drawn = drawn[np.isin(some.labels[drawn], classifier.classes_)]

@@ -77,7 +77,7 @@ def whole_ticks(values: Sequence[int], most: int = MOST_TICKS) -> list[tuple[flo
     >>> [text for _, text in whole_ticks(range(1, 32))]
     ['5', '10', '15', '20', '25', '30']
     >>> [text for _, text in whole_ticks([n * n for n in range(100)])]
-    ['400', '1500', '3500', '6000']
+    ['500', '2000', '4000', '6000']
     """
     if len(values) <= 3 * most:
         return [(place + 0.5, _number(value)) for place, value in enumerate(values)]

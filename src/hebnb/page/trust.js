@@ -47,8 +47,8 @@ const thresholds = ({ percent, numberOf, square, key }) => {
       $(id).textContent = whole(count);
       $(id).style.setProperty("--share", (all ? count / all : 0).toFixed(3));
     }
-    const said = [found + wrong ? `Of the rows called ${shown.name}, ${percent(found / (found + wrong))} are (precision)` : `No row is called ${shown.name}`];
-    said.push(found + missed ? `Of those that are, ${percent(found / (found + missed))} are found (recall)` : "There is none to find");
+    const said = [found + wrong ? `Of the rows called ${shown.name}, ${percent(found / (found + wrong))} are ${shown.name} (precision)` : `No row is called ${shown.name}`];
+    said.push(found + missed ? `Of the rows that are ${shown.name}, ${percent(found / (found + missed))} are called so (recall)` : "There is none to find");
     if (both) said.push(`Mistakes cost ${Number((1000 * mistakes(n, both) / all).toPrecision(4)).toLocaleString("en")} per 1,000 rows`);
     else said.push("To see what mistakes cost, type numbers that are not negative");
     $("threshold-says").textContent = `${said.join(". ")}.`;
