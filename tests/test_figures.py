@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import arena_figures
-import evidence_times
+import evidence
 import figures
 import record
 import study_figures
@@ -311,15 +311,7 @@ def test_a_study_that_is_written_anew_keeps_no_note_and_nothing_of_before(tmp_pa
     assert document["facts"]["toy/a/wins"] == 3
 
 
-def test_what_the_benchmark_of_evidence_prints_is_read():
-    speed = evidence_times.speed(
-        "16,000 rows to fit\n"
-        "adult: evidence / LightGBM: fit                                   1500.0     150.0   10.00\n"
-        "adult: evidence / LightGBM: predict                                 80.0     100.0    0.80\n"
-        "adult: evidence / CatBoost: fit                                   1600.0   16000.0    0.10\n"
-        "32,000 rows / 16,000, 12 columns: fit                             1100.0    1000.0    1.10\n"
-    )
-    assert speed.tables["fit"].rows == [["adult", 1.5, 0.15, pytest.approx(10), 1.6, 16.0, pytest.approx(0.1), 0.8]]
-    assert speed.facts == {"twice-the-rows": pytest.approx(1.1)}
-    nested = evidence_times.nested("     log-loss  loo  ten fits\ncar  0.0425  0.0755  0.0722  0.7765  0.6988\n")
-    assert nested.tables["estimate"].rows == [["car", 0.0425, 0.7765, 0.6988]]
+def test_a_line_of_times_has_both_sides_and_their_ratios():
+    found = {"LightGBM": [(1.5, 0.15), (0.08, 0.1)], "CatBoost": [(1.6, 16.0), (0.1, 0.1)]}
+    line = evidence.line_of("adult", found)
+    assert line == ["adult", 1.5, 0.15, pytest.approx(10), 1.6, 16.0, pytest.approx(0.1), pytest.approx(0.8)]
