@@ -26,7 +26,7 @@ BESIDE_THE_PAPER = ("ranks-", "factorial-", "sweep-", "discretisation")  # table
 
 def slug(text: str) -> str:
     """A text as a part of a name."""
-    return re.sub(r"[^\w.+]+", "-", text).strip("-")
+    return re.sub(r"[^\w.+]+", "-", text.replace("±", "deviation")).strip("-")
 
 
 def table_of(path: Path) -> Table:
@@ -46,6 +46,7 @@ def facts_of(path: Path) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     for line in lines_of(path):
         name, ours = f"{path.stem}/{slug(line['row'])}/{slug(line['column'])}", float(line["ours"])
+        assert name not in facts, f"{path.name} has two numbers called {name}"
         facts[name] = None if math.isnan(ours) else ours
         if line["paper"]:
             facts[f"{name}/paper"] = float(line["paper"])
