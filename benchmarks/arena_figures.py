@@ -30,7 +30,7 @@ from hebnb.study.arena.figures import all_figures
 from hebnb.study.arena.measuring import Row
 from hebnb.study.arena.page import standings
 from hebnb.study.arena.running import size
-from hebnb.study.arena.sheets import Sheet, shown
+from hebnb.study.arena.sheets import MARK, Sheet, shown
 from hebnb.study.arena.store import Lines
 from hebnb.study.arena.tables import all_sheets, estimate_sheet, tuned_sheet
 from hebnb.study.protocol import Settings
@@ -72,7 +72,7 @@ def folds_in(kept: Path) -> list[Row]:
 
 def outcomes(folds: Sequence[Row]) -> list[Outcome]:
     """What became of everybody on every dataset."""
-    return outcomes_of(folds, FOLDS, IN_ORDER, list(CONTENDERS))
+    return outcomes_of(folds, IN_ORDER, list(CONTENDERS))
 
 
 def draw(comparison: Comparison) -> None:
@@ -86,8 +86,11 @@ def draw(comparison: Comparison) -> None:
 
 
 def table_of(sheet: Sheet) -> Table:
-    """As files of results have tables."""
-    return Table(list(sheet.columns), [list(row) for row in sheet.rows])
+    """As files of results have tables; they have no marks but in text."""
+    rows, texts = [list(row) for row in sheet.rows], sheet.cells()
+    for n, m in sheet.marked:
+        rows[n][m] = texts[n][m]
+    return Table(list(sheet.columns), rows)
 
 
 def readme_table(comparison: Comparison) -> Table:
@@ -106,17 +109,13 @@ def readme_table(comparison: Comparison) -> Table:
 
 
 def _readme_column(comparison: Comparison, name: str) -> list[str]:
-    losses, states = comparison.values("log-loss"), comparison.states
-    words = {"": None, NOT_REACHED: "–"}
-    found = [
-        words.get(states.loc[d, name], states.loc[d, name]) or f"{losses.loc[d, name]:.3f}" for d in TABLES_IN_README
-    ]
-    won = f"{(losses[name] < losses[HERO]).sum()} of {losses[name].notna().sum()}"
+    beside = comparison.shared("log-loss", [HERO, name] if name != HERO else [HERO]).dropna()
+    won = f"{(beside[name] < beside[HERO]).sum()} of {len(beside)}"
     own = {measure: comparison.values(measure)[name] for measure in ("ECE", "ECE by chance")}
     error, by_chance = (column.loc[list(TABLES_IN_README)].mean(skipna=False) for column in own.values())
     seconds = comparison.values("fit CPU s").loc[TIMED, name]
     return [
-        *found,
+        *(_loss_or_word(comparison, name, dataset) for dataset in TABLES_IN_README),
         "–" if name == HERO else won,
         shown(error, ".3f"),
         f"({shown(by_chance, '.3f')})",
@@ -124,9 +123,18 @@ def _readme_column(comparison: Comparison, name: str) -> list[str]:
     ]
 
 
+def _loss_or_word(comparison: Comparison, name: str, dataset: str) -> str:
+    """The log-loss, marked if it is that of fewer folds than others have, or else the word for why there is none."""
+    state = comparison.states.loc[dataset, name]
+    if state:
+        return "–" if state == NOT_REACHED else str(state)
+    mark = MARK if comparison.partial.loc[dataset, name] else ""
+    return f"{comparison.values('log-loss').loc[dataset, name]:.3f}{mark}"
+
+
 def aims_table(comparison: Comparison) -> Table:
     """Evidence beside CatBoost where an aim was set."""
-    losses = comparison.values("log-loss")
+    losses = comparison.shared("log-loss", [HERO, "CatBoost"])
     lines: list[list[Value]] = []
     for name, aim in AIMS.items():
         ours, theirs = losses.loc[name, [HERO, "CatBoost"]].tolist()
@@ -141,10 +149,10 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
         f"standing/{measure.replace(' ', '-')}": said for measure, said in standings(comparison).items()
     }
     facts |= {f"{sheet.name}/note": sheet.note for sheet in all_sheets(comparison) if sheet.note}
-    facts["hours"] = float(comparison.values("took s").sum().sum()) / 3600
+    facts["hours"] = float(comparison.took.sum().sum()) / 3600
     facts["datasets"] = len(comparison.datasets)
     facts["contenders"] = len(comparison.contenders)
-    for name, column in comparison.values("log-loss").items():
+    for name, column in comparison.values("log-loss").mask(comparison.partial).items():
         facts |= {f"log-loss/{dataset}/{name}": loss for dataset, loss in column.dropna().items()}
     judged = comparison.against(HERO, "log-loss")
     for name, one in judged.items():

@@ -1,5 +1,6 @@
 """The arena: what contenders are given, what is measured, and a run that survives what happens to long runs."""
 
+import itertools
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from hebnb.datasets import load_flights
 from hebnb.errors import InputError
 from hebnb.study.__main__ import main
 from hebnb.study.arena.children import Conditions
-from hebnb.study.arena.contenders import CONTENDERS, HERO, LEFT_OUT, Contender, Numbered
+from hebnb.study.arena.contenders import CONTENDERS, HERO, LATE, LEFT_OUT, Contender, Numbered
 from hebnb.study.arena.folds import Rows, as_table, rows_of
 from hebnb.study.arena.measuring import COSTS, QUALITIES, all_classes, inner_loss, measure
 from hebnb.study.arena.resources import Meter
@@ -423,6 +424,12 @@ def outcomes(run):
     return {place: row.get("error", "") for place, row in run.store.rows().items()}
 
 
+def turns_of(contenders, everybody_late=False):
+    pairs = [(DATASETS[name], None) for name in ("adult", "vote")]
+    turns = in_turn(pairs, contenders, 2, everybody_late)
+    return [(turn.dataset.name, turn.name, list(turn.folds)) for turn in turns]
+
+
 class TestRunning:
     def test_whoever_fails_is_recorded_and_the_others_go_on(self, tmp_path):
         contenders = {make.__name__: contender(make) for make in (raises, dies, hogs, honest)}
@@ -494,14 +501,45 @@ class TestRunning:
         assert told["car", "other", 0] == told["car", "other", 1] == cores[1 % len(cores)]
 
     def test_small_and_quick_ones_first(self):
-        pairs = [(DATASETS[name], None) for name in ("adult", "vote")]
-        turns = in_turn(pairs, {"slow": contender(honest, turn=1), "quick": contender(honest)})
-        assert [(dataset.name, name) for (dataset, _), name in turns] == [
-            ("vote", "quick"),
-            ("adult", "quick"),
-            ("vote", "slow"),
-            ("adult", "slow"),
+        contenders = {"slow": contender(honest, turn=1), "quick": contender(honest)}
+        assert turns_of(contenders) == [
+            ("vote", "quick", [0, 1]),
+            ("adult", "quick", [0, 1]),
+            ("vote", "slow", [0, 1]),
+            ("adult", "slow", [0, 1]),
         ]
+
+    @pytest.mark.parametrize(("turn", "everybody_late"), [(LATE, False), (0, True)])
+    def test_who_is_late_does_a_fold_of_every_dataset_before_the_next(self, turn, everybody_late):
+        contenders = {"one": contender(honest, turn=turn), "other": contender(honest, turn=turn)}
+        assert turns_of(contenders, everybody_late) == [
+            (dataset, name, [fold]) for fold in (0, 1) for dataset in ("vote", "adult") for name in ("one", "other")
+        ]
+
+    def test_every_fold_has_one_turn(self):
+        turns = in_turn([(dataset, None) for dataset in DATASETS.values()], CONTENDERS, 5, False)
+        folds = Counter((turn.dataset.name, turn.name, fold) for turn in turns for fold in turn.folds)
+        assert folds == Counter(itertools.product(DATASETS, CONTENDERS, range(5)))
+
+    def test_what_is_hopeless_is_not_tried_in_a_later_round(self, tmp_path):
+        run = make_run(tmp_path, {"sleeps": contender(sleeps, turn=LATE)}, conditions=Conditions(limit=1))
+        run(Console(quiet=True))
+        assert outcomes(run) == {
+            ("car", "sleeps", 0): "more than 1 s",
+            ("car", "sleeps", 1): "not tried: fold 0 more than 1 s",
+        }
+
+    def test_nor_in_a_run_that_goes_on(self, tmp_path):
+        run = make_run(tmp_path, {"sleeps": contender(sleeps, turn=LATE)}, conditions=Conditions(limit=1))
+        run(Console(quiet=True))
+        lines = run.store.path.read_text().splitlines(keepends=True)
+        run.store.path.write_text(lines[0])
+        again = make_run(tmp_path, {"sleeps": contender(honest, turn=LATE)})
+        again(Console(quiet=True))
+        assert outcomes(again)["car", "sleeps", 1] == "not tried: fold 0 more than 1 s"
+        retried = make_run(tmp_path, {"sleeps": contender(honest, turn=LATE)}, retry=True)
+        retried(Console(quiet=True))
+        assert set(outcomes(retried).values()) == {""}
 
     def test_progress_is_told_where_there_is_no_terminal(self, tmp_path):
         with (tmp_path / "log").open("w") as file:

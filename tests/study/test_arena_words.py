@@ -53,7 +53,7 @@ def make_rows(losses, errors=None, folds=2):
 
 def make_comparison(losses, errors=None):
     n = max(map(len, losses.values()))
-    return Comparison(outcomes_of(make_rows(losses, errors), 2, [f"d{k}" for k in range(n)], list(losses)))
+    return Comparison(outcomes_of(make_rows(losses, errors), [f"d{k}" for k in range(n)], list(losses)))
 
 
 class TestOutcomes:
@@ -72,11 +72,26 @@ class TestOutcomes:
         np.testing.assert_allclose(comparison.values("log-loss")[HERO], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
         assert comparison.values("log-loss")["forest"].isna().all()
 
-    def test_some_folds_are_no_result(self):
-        rows = [row for row in make_rows({HERO: [0.5]}) if row["fold"] == 0]
-        (outcome,) = outcomes_of(rows, 2, ["d0"], [HERO])
-        assert outcome["state"] == "1 of 2 folds"
+    def test_some_folds_are_a_result_and_no_failure(self):
+        rows = [row for row in make_rows({HERO: [0.5]}, folds=3) if row["fold"] < 2]
+        (outcome,) = outcomes_of(rows, ["d0"], [HERO])
+        assert outcome["state"] == ""
+        assert outcome["folds"] == 2
+        assert outcome["log-loss"] == pytest.approx([0.45, 0.55])
+
+    def test_who_fails_on_one_fold_has_failed(self):
+        rows = make_rows({HERO: [0.5]}, folds=3)
+        rows[2] = {"dataset": "d0", "method": HERO, "fold": 2, "rows": 2_000, "error": "more than 600 s"}
+        (outcome,) = outcomes_of(rows, ["d0"], [HERO])
+        assert (outcome["state"], outcome["folds"]) == ("too slow", 0)
         assert "log-loss" not in outcome
+
+    def test_a_fold_counts_if_those_before_it_are_there(self):
+        rows = [row for row in make_rows({HERO: [0.5, 0.5]}, folds=4) if (row["dataset"], row["fold"]) != ("d0", 1)]
+        rows = [row for row in rows if (row["dataset"], row["fold"]) != ("d1", 0)]
+        first, second = outcomes_of(reversed(rows), ["d0", "d1"], [HERO])
+        assert first["log-loss"] == pytest.approx([0.45])
+        assert (second["state"], second["folds"]) == ("not reached", 0)
 
     def test_who_failed_is_last_and_who_was_not_reached_is_not_ranked(self):
         losses = {HERO: [0.3, 0.3], "forest": [0.1, None], "LightGBM": [0.2, 0.2], "EBM": [0.1, None]}
@@ -103,6 +118,56 @@ class TestOutcomes:
         losses = {name: rng.random(12).round(3).tolist() for name in names}
         expected = mean_ranks(np.array(list(losses.values())).T, lower_is_better=True)
         np.testing.assert_allclose(list(make_comparison(losses).ranks("log-loss").values()), expected)
+
+
+class TestSharedFolds:
+    """The first fold is always 0.1 lower than the second, so that it matters which of them are compared."""
+
+    def made(self, n=8):
+        rows = make_rows({HERO: [0.5] * n, "forest": [0.46] * n, "EBM": [0.48] * n})
+        return [row for row in rows if row["method"] != "EBM" or row["fold"] == 0]
+
+    def comparison(self, rows, n=8):
+        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], [HERO, "forest", "EBM"]))
+
+    def test_everybody_has_the_mean_of_the_own_folds(self):
+        values = self.comparison(self.made()).values("log-loss")
+        assert values.iloc[0].tolist() == pytest.approx([0.5, 0.46, 0.43])
+
+    def test_two_are_compared_on_the_folds_that_both_have(self):
+        comparison = self.comparison(self.made())
+        assert comparison.shared("log-loss", [HERO, "EBM"]).iloc[0].tolist() == pytest.approx([0.45, 0.43])
+        assert comparison.shared("log-loss", [HERO, "forest"]).iloc[0].tolist() == pytest.approx([0.5, 0.46])
+        # alone, the mean of EBM's one fold is lower than that of forest's two; beside each other it is the other way
+        assert comparison.against("EBM", "log-loss")["forest"].outcome.losses == 8
+        assert comparison.ranks("log-loss") == {HERO: 3.0, "forest": 1.0, "EBM": 2.0}
+        assert {one.peer for one in worst_pairs(comparison, HERO, ["forest", "EBM"])} == {"forest"}
+
+    def test_who_failed_takes_no_fold_from_the_others(self):
+        rows = [row for row in self.made() if (row["method"], row["dataset"]) != ("EBM", "d0")]
+        rows.append({"dataset": "d0", "method": "EBM", "fold": 0, "rows": 2_000, "error": "more than 600 s"})
+        shared = self.comparison(rows).shared("log-loss", [HERO, "forest", "EBM"])
+        assert shared.loc["d0"].tolist() == pytest.approx([0.5, 0.46, np.nan], nan_ok=True)
+        assert shared.loc["d1"].tolist() == pytest.approx([0.45, 0.41, 0.43])
+
+    def test_costs_are_relative_to_the_lowest_on_the_same_folds(self):
+        records = {record["contender"]: record for record in costs(self.comparison(self.made()))}
+        assert [records[name]["relative"] for name in (HERO, "forest", "EBM")] == pytest.approx([45 / 41, 1, 43 / 41])
+
+    def test_who_has_fewer_folds_is_marked_where_people_read_and_counted(self):
+        comparison = self.comparison(self.made())
+        sheets = {sheet.name: sheet for sheet in all_sheets(comparison)}
+        assert sheets["log-loss"].cells()[0] == ["d0", "2,000", "0.5000", "0.4600", "0.4300†"]
+        assert "†" in sheets["log-loss"].note
+        assert "†" not in sheets["log-loss"].csv()
+        assert sheets["contenders"].cells()[2][:3] == ["EBM", "0", "8"]
+        assert sheets["folds"].cells()[0] == ["d0", "1"]
+
+    def test_nobody_is_marked_where_all_have_the_same(self):
+        sheets = {sheet.name: sheet for sheet in all_sheets(make_comparison({HERO: [0.5], "forest": [0.4]}))}
+        assert not sheets["log-loss"].marked
+        assert not sheets["log-loss"].note
+        assert "folds" not in sheets
 
 
 class TestWords:
@@ -163,7 +228,7 @@ class TestWords:
         rows = make_rows({HERO: [0.5] * 8, "forest": [0.5] * 8})
         for row in rows:
             row["accuracy"] = 0.9 if row["method"] == HERO else 0.8
-        comparison = Comparison(outcomes_of(rows, 2, [f"d{n}" for n in range(8)], [HERO, "forest"]))
+        comparison = Comparison(outcomes_of(rows, [f"d{n}" for n in range(8)], [HERO, "forest"]))
         assert comparison.against(HERO, "accuracy")["forest"].word == "ahead of"
         assert comparison.ranks("accuracy") == {HERO: 1.0, "forest": 2.0}
 
@@ -212,11 +277,12 @@ class TestSheets:
     def test_tuned_beside_plain(self):
         plain = make_comparison({"forest": [0.5, 0.4]})
         rows = make_rows({"forest": [0.3, None]})
-        tuned = Comparison(
-            outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], 2, ["d0", "d1"], ["forest"])
-        )
+        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0", "d1"], ["forest"]))
         sheet = tuned_sheet(plain, tuned)
-        assert sheet.cells() == [["d0", "random forest", "0.5000", "0.3000", "7", "12"]]
+        assert sheet.cells() == [["d0", "random forest", "2", "0.5000", "0.3000", "7", "12"]]
+        rows = [row for row in rows if row["fold"] == 0]
+        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0"], ["forest"]))
+        assert tuned_sheet(plain, tuned).cells() == [["d0", "random forest", "1", "0.4500", "0.2500", "7", "12"]]
 
     def test_a_table_has_a_column_for_everybody(self):
         losses = {name: [0.5] for name in CONTENDERS}
@@ -229,19 +295,17 @@ class TestFigures:
         rows = make_rows({name: (0.2 + rng.random(n)).tolist() for name in CONTENDERS})
         seconds = {name: 10 ** rng.uniform(-2, 2) for name in CONTENDERS}
         rows = [row | {"fit CPU s": seconds[row["method"]], "Brier": rng.random(), "ECE": rng.random()} for row in rows]
-        return Comparison(outcomes_of(rows, 2, [f"d{k}" for k in range(n)], list(CONTENDERS)))
+        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], list(CONTENDERS)))
 
     def test_costs_are_medians_relative_to_the_lowest(self):
         rows = make_rows({HERO: [0.2, 0.4, 0.6], "forest": [0.1, 0.8, 0.6]})
-        records = costs(Comparison(outcomes_of(rows, 2, ["d0", "d1", "d2"], [HERO, "forest"])))
+        records = costs(Comparison(outcomes_of(rows, ["d0", "d1", "d2"], [HERO, "forest"])))
         assert [record["relative"] for record in records] == pytest.approx([1.0, 1.0])  # of 2, 1, 1 and of 1, 2, 1
         assert [record["share"] for record in records] == [1, 1]
 
     def test_who_has_few_datasets_is_named_and_not_drawn(self):
         rows = make_rows({HERO: [0.5] * 5, "forest": [0.5] * 5, "LightGBM": [0.5] * 2 + [None] * 3})
-        figure = cost(
-            costs(Comparison(outcomes_of(rows, 2, [f"d{n}" for n in range(5)], [HERO, "forest", "LightGBM"])))
-        )
+        figure = cost(costs(Comparison(outcomes_of(rows, [f"d{n}" for n in range(5)], [HERO, "forest", "LightGBM"]))))
         assert {text.get_text() for text in figure.axes[0].texts} == {"EvidenceClassifier", "random forest"}
         assert "LightGBM" in figure.get_supxlabel()
 

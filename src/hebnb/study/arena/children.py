@@ -24,7 +24,7 @@ OPENMP = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # What most contenders import, so that a process begins with it.
 _PRELOADED = ["pandas", "sklearn.pipeline", "sklearn.ensemble", "hebnb.structures", "hebnb.study.arena.measuring"]
 # How the reasons begin after which the other folds of a dataset are not tried.
-HOPELESS = ("more than", "died", "not installed")
+_HOPELESS = ("more than", "died", "not installed")
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,15 @@ class Child:
     def _finish(self, row: Row) -> tuple[int, Row]:
         now = time.monotonic()
         fold = self._left.pop(0)
-        error = row.get("error", "")
-        if error.startswith(HOPELESS):
-            self._hopeless = f"fold {fold} {error}"
+        if hopeless(row):
+            self._hopeless = f"fold {fold} {row['error']}"
         took, self._began = now - self._began, now
-        return fold, row | {"took s": 0.0 if error.startswith("not tried") else took}
+        return fold, row | {"took s": 0.0 if row.get("error", "").startswith("not tried") else took}
+
+
+def hopeless(row: Row) -> bool:
+    """Whether a fold ended so that there is no point in trying another."""
+    return str(row.get("error") or "").startswith(_HOPELESS)
 
 
 def _context(threads: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -26,49 +26,50 @@ NOT_REACHED = "not reached"
 RAISED = "raised"
 
 
-def outcomes_of(rows: Iterable[Row], folds: int, datasets: Sequence[str], contenders: Sequence[str]) -> list[Outcome]:
-    """What became of every contender on every dataset: means over all folds, or the state in which it is without them.
+def outcomes_of(rows: Iterable[Row], datasets: Sequence[str], contenders: Sequence[str]) -> list[Outcome]:
+    """What became of every contender on every dataset: its folds, or the state in which it is without any.
+
+    Whoever failed on a fold has failed on the dataset. A fold counts if all before it are there, so that of two
+    contenders one has the folds of the other, and perhaps more.
 
     Parameters
     ----------
     rows : iterable of dict
         As the store has them.
-    folds : int
-        Of which a contender needs all.
     datasets, contenders : list of str
 
     Returns
     -------
     list of dict
-        With ``dataset``, ``method``, ``state`` (empty where all folds are there), ``reason``, and the measures.
+        With ``dataset``, ``method``, ``state`` (empty where there are folds), ``reason``, ``folds`` (how many there
+        are), and of every measure its values on these.
     """
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["dataset"], row["method"]].append(row)
-    return [_outcome(dataset, name, groups[dataset, name], folds) for dataset in datasets for name in contenders]
+    return [_outcome(dataset, name, groups[dataset, name]) for dataset in datasets for name in contenders]
 
 
-def _outcome(dataset: str, name: str, rows: Sequence[Row], folds: int) -> Outcome:
-    done = [row for row in rows if not row.get("error")]
-    reasons = [row["error"] for row in sorted(rows, key=lambda row: row["fold"]) if row.get("error")]
+def _outcome(dataset: str, name: str, rows: Sequence[Row]) -> Outcome:
+    rows = sorted(rows, key=lambda row: int(row["fold"]))
+    reasons = [row["error"] for row in rows if row.get("error")]
+    done = [row for n, row in enumerate(rows) if row["fold"] == n]
     found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
     if rows and rows[0].get("budget"):
         found["budget"] = rows[0]["budget"]
     if any(row.get("took s") for row in rows):
         found["took s"] = float(f"{sum(row.get('took s') or 0.0 for row in rows):.4g}")
-    if len(done) < folds:
-        return found | {"state": _state(reasons, len(done), folds), "reason": reasons[0] if reasons else None}
-    found["state"] = ""
+    if reasons:
+        return found | {"state": _failure(reasons), "reason": reasons[0], "folds": 0}
+    found |= {"state": "" if done else NOT_REACHED, "folds": len(done)}
     for measure in (*QUALITIES, *COSTS, *FURTHER):
         numbers = [row[measure] for row in done if row.get(measure) is not None]
-        if len(numbers) == len(done):
-            found[measure] = float(f"{np.mean(numbers):.7g}")
+        if numbers and len(numbers) == len(done):
+            found[measure] = numbers
     return found
 
 
-def _state(reasons: Sequence[str], done: int, folds: int) -> str:
-    if not reasons:
-        return f"{done} of {folds} folds" if done else NOT_REACHED
+def _failure(reasons: Sequence[str]) -> str:
     first = next((reason for reason in reasons if not reason.startswith("not tried")), reasons[0])
     if first.startswith(NOT_INSTALLED):
         return NOT_INSTALLED
@@ -101,13 +102,45 @@ class Comparison:
         """In the order of the outcomes."""
         return list(dict.fromkeys(outcome["method"] for outcome in self.outcomes))
 
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Rows of every dataset that somebody has reached."""
+        return {outcome["dataset"]: outcome["rows"] for outcome in self.outcomes if outcome["rows"]}
+
     def values(self, measure: str) -> Any:
-        """A table of a measure: datasets as rows, contenders as columns, NaN where folds are missing."""
-        return self._table(measure).astype(float)
+        """A table of a measure: datasets as rows, contenders as columns; means over the folds that a contender has."""
+        return self._means(measure, self.folds)
+
+    def shared(self, measure: str, names: Sequence[str]) -> Any:
+        """The same of some contenders, as means over the folds that all of them have; who has none is left aside."""
+        folds = self.folds[list(names)]
+        least = folds.where(folds > 0).min(axis="columns").fillna(0)
+        return self._means(measure, folds.clip(upper=least, axis="index"))
+
+    def _means(self, measure: str, folds: Any) -> Any:
+        """Of the first folds, so many of each."""
+        cells = self._table(measure)
+        rows = [[mean_of(cells.loc[d, name], int(folds.loc[d, name])) for name in folds] for d in self.datasets]
+        return pd.DataFrame(rows, self.datasets, folds.columns, dtype=float)
+
+    @cached_property
+    def folds(self) -> Any:
+        """A table of how many folds a contender has of a dataset; 0 where it failed."""
+        return self._table("folds").astype(int)
+
+    @cached_property
+    def took(self) -> Any:
+        """A table of the seconds that the folds took by the clock, failed ones too."""
+        return self._table("took s").astype(float)
+
+    @cached_property
+    def partial(self) -> Any:
+        """A table of whether a contender has some folds of a dataset, but not as many as somebody has of some."""
+        return (self.folds > 0) & (self.folds < self.folds.to_numpy().max(initial=0))
 
     @cached_property
     def states(self) -> Any:
-        """The same of the states."""
+        """A table of the states."""
         return self._table("state")
 
     @cached_property
@@ -126,8 +159,8 @@ class Comparison:
         return [name for name in self.contenders if self.reached and self.ended.loc[self.reached, name].all()]
 
     def block(self, measure: str) -> Any:
-        """The values of those that are tested, rounded; who failed is worse than anybody who did not."""
-        values = self.values(measure).loc[self.reached, self.tested].round(6)
+        """The values of those that are tested, on the folds that they share; who failed is worse than anybody else."""
+        values = self.shared(measure, self.tested).loc[self.reached].round(6)
         return values.fillna(np.inf if measure in LOSSES else -np.inf)
 
     def ranks(self, measure: str) -> dict[str, float]:
@@ -152,10 +185,10 @@ class Comparison:
         return critical_difference(len(self.tested), len(self.reached))
 
     def against(self, hero: str, measure: str) -> dict[str, Judged]:
-        """A contender against every other, on the datasets that both have: Wilcoxon's test, corrected by Holm's way."""
-        values, lower = self.values(measure), measure in LOSSES
+        """A contender against every other, on the folds that both have: Wilcoxon's test, corrected by Holm's way."""
+        lower = measure in LOSSES
         others = [name for name in self.contenders if name != hero]
-        pairs = [values[[hero, other]].dropna().to_numpy().T for other in others]
+        pairs = [self.shared(measure, [hero, other]).dropna().to_numpy().T for other in others]
         outcomes = [paired(ours, theirs, lower) for ours, theirs in pairs]
         enough = [pair.shape[1] >= LEAST_DATASETS for pair in pairs]
         adjusted = holm(np.where(enough, [outcome.p for outcome in outcomes], np.nan))
@@ -235,15 +268,22 @@ class Worst:
 def worst_pairs(
     comparison: Comparison, hero: str, peers: Sequence[str], n: int = 10, least: float = 0.005
 ) -> list[Worst]:
-    """Where a contender loses most, by the ratio of log-losses; of every dataset the worst peer.
+    """Where a contender loses most, by the ratio of log-losses on the folds that both have; of every dataset one peer.
 
     A difference below ``least`` nats is none: a ratio of two numbers near zero says nothing.
     """
-    losses = comparison.values("log-loss")
-    found = []
-    for dataset in comparison.datasets:
-        ours, theirs = losses.loc[dataset, hero], losses.loc[dataset, list(peers)].dropna()
-        if np.isnan(ours) or theirs.empty or ours - theirs.min() < least:
-            continue
-        found.append(Worst(dataset, str(theirs.idxmin()), float(ours), float(theirs.min())))
-    return sorted(found, key=lambda one: one.ratio, reverse=True)[:n]
+    pairs = [pair for peer in peers for pair in _beside(comparison, hero, peer)]
+    losing = sorted((one for one in pairs if one.ours - one.theirs >= least), key=lambda one: one.ratio)
+    of_dataset = {one.dataset: one for one in losing}  # the last of a dataset is the worst
+    return sorted(of_dataset.values(), key=lambda one: one.ratio, reverse=True)[:n]
+
+
+def _beside(comparison: Comparison, hero: str, peer: str) -> Iterator[Worst]:
+    """Two contenders on every dataset that both have."""
+    for dataset, losses in comparison.shared("log-loss", [hero, peer]).dropna().iterrows():
+        yield Worst(str(dataset), peer, float(losses[hero]), float(losses[peer]))
+
+
+def mean_of(numbers: Sequence[float] | None, folds: int) -> float:
+    """Of the first folds, with seven digits; NaN where there are none."""
+    return float(f"{np.mean(numbers[:folds]):.7g}") if numbers and folds else np.nan

@@ -20,6 +20,11 @@ Make: TypeAlias = Callable[[Fold, int], Any]
 Space: TypeAlias = Mapping[str, list[Any] | tuple[float, float]]
 
 
+# Contenders of this turn do the first fold of every dataset before the second of any: when the time is over, there is
+# no dataset on which they cannot be compared.
+LATE = 2
+
+
 @dataclass(frozen=True)
 class Contender:
     """A classifier, the tables that it is given, and the package it comes from.
@@ -34,7 +39,7 @@ class Contender:
     view : callable
         Of a fold: training and test rows in the form that it takes.
     turn : int
-        Those that take longer have their turn later.
+        Those that take longer have their turn later, and from `LATE` on a fold at a time.
     space : dict
         Where to look if it is tuned; empty where there is nothing to tune.
     """
@@ -239,8 +244,8 @@ CONTENDERS: dict[str, Contender] = {
         "scikit-bayes weighted AnDE", "scikit-bayes", partial(scikit_bayes, "WeightedAnDE"), as_codes, turn=1
     ),
     "ALR": Contender("scikit-bayes ALR", "scikit-bayes", partial(scikit_bayes, "ALR"), as_codes, turn=1),
-    "EBM": Contender("EBM", "interpret-core", ebm, with_gaps, turn=3, space=_SPACES["EBM"]),
-    "CatBoost": Contender("CatBoost", "catboost", catboost, gaps_named, turn=2, space=_SPACES["CatBoost"]),
+    "EBM": Contender("EBM", "interpret-core", ebm, with_gaps, turn=LATE, space=_SPACES["EBM"]),
+    "CatBoost": Contender("CatBoost", "catboost", catboost, gaps_named, turn=LATE, space=_SPACES["CatBoost"]),
 }
 HERO = "evidence"
 # Who cannot be run, whatever is installed, and why.

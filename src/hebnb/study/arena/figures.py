@@ -23,8 +23,8 @@ def all_figures(comparison: Comparison, folder: Path) -> dict[str, str]:
     drawings: dict[str, tuple[str, Callable[[], Any]]] = {
         "cost": (
             "Log-loss over the lowest of the dataset, against seconds of the processor to fit; medians over the "
-            "datasets that a contender has. Ours are diamonds; who lacks a dataset is hollow, and who lacks more than "
-            "a quarter of them is only named.",
+            "datasets that a contender has, of each the folds that all have. Ours are diamonds; who lacks a dataset is "
+            "hollow, and who lacks more than a quarter of them is only named.",
             lambda: cost(costs(comparison)),
         ),
         "critical-differences": (
@@ -40,7 +40,7 @@ def costs(comparison: Comparison) -> list[dict[str, Any]]:
 
     The seconds are the processor's, of all threads and helpers: they depend less on what else the machine does.
     """
-    losses = comparison.values("log-loss").loc[comparison.reached]
+    losses = comparison.shared("log-loss", comparison.contenders).loc[comparison.reached]
     losses = losses.clip(lower=1e-6)  # where all are certain and right, all are the lowest
     relative = losses.div(losses.min(axis="columns"), axis="index")
     times = comparison.values("fit CPU s").loc[comparison.reached]

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hebnb.errors import HebnbError
-from hebnb.study.arena.children import Child, Conditions, Task
-from hebnb.study.arena.contenders import Contender
+from hebnb.study.arena.children import Child, Conditions, Task, hopeless
+from hebnb.study.arena.contenders import LATE, Contender
 from hebnb.study.arena.folds import Rows, rows_of
 from hebnb.study.arena.measuring import Row
 from hebnb.study.arena.store import Lines, Place, stands
@@ -52,6 +52,7 @@ class Run:
     hours: float = math.inf
     retry: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
+    _known: dict[Place, Row] = field(default_factory=dict, init=False)
 
     def __call__(self, console: Console) -> None:
         """Do what is missing."""
@@ -84,6 +85,7 @@ class Run:
 
     def _keep(self, rows: Rows, name: str, fold: int, row: Row, told: _Told) -> None:
         whole = {"dataset": rows.name, "method": name, "fold": fold} | self._about(rows, name) | row
+        self._known[rows.name, name, fold] = whole
         self.store.add(whole)
         told.done(whole)
 
@@ -99,33 +101,40 @@ class Run:
         }
 
     def _tasks(self, told: _Told) -> Iterator[Task]:
-        """What is missing: quick contenders first, small datasets first. Datasets are loaded as their turn comes."""
+        """What is missing, in turn. Datasets are loaded as their turn comes."""
         loaded: dict[str, Rows | None] = {}
-        known = self.store.rows()
-        for (dataset, source), name in in_turn(self.datasets, self.contenders):
+        self._known = {place: row for place, row in self.store.rows().items() if not (self.retry and row.get("error"))}
+        for turn in in_turn(self.datasets, self.contenders, self.settings.folds, self.conditions.budget is not None):
+            dataset, name, contender = turn.dataset, turn.name, self.contenders[turn.name]
             if dataset.name not in loaded:
-                loaded[dataset.name] = self._load(dataset, source, told)
-            rows, contender = loaded[dataset.name], self.contenders[name]
+                loaded[dataset.name] = self._load(dataset, turn.source, told)
+            rows = loaded[dataset.name]
             if rows is None:
                 told.skip(dataset.name, name)
                 continue
-            missing = self._missing(rows, name, known)
-            told.found(dataset.name, name, self.settings.folds - len(missing))
-            if missing and contender.version is None:
-                for fold in missing:
-                    reason = f"not installed: pip install {contender.package}"
-                    self._keep(rows, name, fold, {"error": reason, "took s": 0.0}, told)
-            elif missing:
+            known = self._standing(rows, name)
+            missing = [fold for fold in turn.folds if fold not in known]
+            told.found(dataset.name, name, len(turn.folds) - len(missing))
+            reason = self._futile(name, known)
+            if missing and reason is None:
                 yield Task(name, contender, rows, tuple(missing), self.settings)
+            elif reason is not None:
+                for fold in missing:
+                    self._keep(rows, name, fold, {"error": reason, "took s": 0.0}, told)
 
-    def _missing(self, rows: Rows, name: str, known: Mapping[Place, Row]) -> list[int]:
+    def _standing(self, rows: Rows, name: str) -> dict[int, Row]:
+        """Folds whose results stand."""
         about = self._about(rows, name)
-        there = {fold: known.get((rows.name, name, fold)) for fold in range(self.settings.folds)}
-        return [
-            fold
-            for fold, row in there.items()
-            if not stands(row, about) or (self.retry and row is not None and row.get("error"))
-        ]
+        there = {fold: self._known.get((rows.name, name, fold)) for fold in range(self.settings.folds)}
+        return {fold: row for fold, row in there.items() if row is not None and stands(row, about)}
+
+    def _futile(self, name: str, known: Mapping[int, Row]) -> str | None:
+        """Why no further fold is tried, if it need not be."""
+        contender = self.contenders[name]
+        if contender.version is None:
+            return f"not installed: pip install {contender.package}"
+        reasons = [f"not tried: fold {fold} {row.get('error')}" for fold, row in known.items() if hopeless(row)]
+        return reasons[0] if reasons else None
 
     def _load(self, dataset: Dataset, source: Source, told: _Told) -> Rows | None:
         try:
@@ -136,12 +145,41 @@ class Run:
             return None
 
 
+@dataclass(frozen=True)
+class Turn:
+    """Folds of a dataset that a contender has its turn for."""
+
+    dataset: Dataset
+    source: Source
+    name: str
+    folds: range
+
+
 def in_turn(
-    datasets: Sequence[tuple[Dataset, Source]], contenders: Mapping[str, Contender]
-) -> list[tuple[tuple[Dataset, Source], str]]:
-    """Datasets and contenders in the order in which they are run."""
-    pairs = [(dataset, name) for dataset in sorted(datasets, key=lambda pair: size(pair[0])) for name in contenders]
-    return sorted(pairs, key=lambda pair: contenders[pair[1]].turn)
+    datasets: Sequence[tuple[Dataset, Source]], contenders: Mapping[str, Contender], folds: int, everybody_late: bool
+) -> list[Turn]:
+    """Quick contenders first and small datasets first; those who are late do one fold of each before the next.
+
+    Examples
+    --------
+    >>> from hebnb.study.arena.contenders import CONTENDERS
+    >>> pairs = [(DATASETS[name], None) for name in ("adult", "vote")]
+    >>> for turn in in_turn(pairs, {name: CONTENDERS[name] for name in ("CatBoost", "HEB-M")}, 2, False):
+    ...     print(turn.name, turn.dataset.name, *turn.folds)
+    HEB-M vote 0 1
+    HEB-M adult 0 1
+    CatBoost vote 0
+    CatBoost adult 0
+    CatBoost vote 1
+    CatBoost adult 1
+    """
+    turns = []
+    for dataset, source in sorted(datasets, key=lambda pair: size(pair[0])):
+        for name, contender in contenders.items():
+            late = everybody_late or contender.turn >= LATE
+            parts = [range(fold, fold + 1) for fold in range(folds)] if late else [range(folds)]
+            turns += [Turn(dataset, source, name, part) for part in parts]
+    return sorted(turns, key=lambda turn: (contenders[turn.name].turn, turn.folds.start))
 
 
 def size(dataset: Dataset) -> int:
@@ -192,7 +230,7 @@ class _Told:
         self._run = run
         self._console = console
         self._left = {
-            (dataset.name, name): run.settings.folds for (dataset, _), name in in_turn(run.datasets, run.contenders)
+            (dataset.name, name): run.settings.folds for dataset, _ in run.datasets for name in run.contenders
         }
         self._total = sum(self._left.values())
         self._took: dict[tuple[str, str], float] = {}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 Value: TypeAlias = str | float | int | None
+MARK = "†"  # an asterisk would be Markdown
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Sheet:
     rows : list of lists
         Numbers, words for what is no number, and None for nothing.
     note : str
+    marked : set of (int, int)
+        Rows and columns of cells that have a dagger where people read them; the note says what it means.
     """
 
     name: str
@@ -34,11 +37,15 @@ class Sheet:
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Value]]
     note: str = ""
+    marked: frozenset[tuple[int, int]] = frozenset()
 
     def cells(self) -> list[list[str]]:
         """Everything as text, without the heads."""
         formats = [pattern for _, pattern in self.columns]
-        return [[shown(value, pattern) for value, pattern in zip(row, formats, strict=True)] for row in self.rows]
+        texts = [[shown(value, pattern) for value, pattern in zip(row, formats, strict=True)] for row in self.rows]
+        for n, m in self.marked:
+            texts[n][m] += MARK
+        return texts
 
     def markdown(self) -> str:
         """As a table of Markdown.

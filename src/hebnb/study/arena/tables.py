@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hebnb.study.arena.comparing import NOT_INSTALLED, NOT_REACHED, Comparison, Judged, worst_pairs
+from hebnb.study.arena.comparing import NOT_INSTALLED, NOT_REACHED, Comparison, Judged, mean_of, worst_pairs
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.arena.measuring import COSTS, QUALITIES
-from hebnb.study.arena.sheets import Sheet, Value
+from hebnb.study.arena.sheets import MARK, Sheet, Value
 
 _DIGITS = {
     "log-loss": ".4f",
@@ -31,6 +31,7 @@ def all_sheets(comparison: Comparison) -> list[Sheet]:
         costs_sheet(comparison),
         worst_sheet(comparison),
         *(by_dataset(comparison, measure) for measure in (*QUALITIES, "ECE by chance")),
+        folds_sheet(comparison),
         estimate_sheet(comparison),
         failures_sheet(comparison),
     ]
@@ -40,17 +41,18 @@ def all_sheets(comparison: Comparison) -> list[Sheet]:
 def contenders_sheet(comparison: Comparison) -> Sheet:
     """How far everybody came, and how long it took."""
     rows: list[list[Value]] = []
-    minutes = comparison.values("took s").sum(axis="rows") / 60
+    minutes = comparison.took.sum(axis="rows") / 60
     for name in comparison.contenders:
-        states = comparison.states[name]
+        states, partial = comparison.states[name], int(comparison.partial[name].sum())
         counts = states[states != ""].value_counts(sort=False)
         missing = ", ".join(f"{word} on {count}" for word, count in counts.items())
-        rows.append([titles()[name], int((states == "").sum()), missing, float(minutes[name])])
+        done = int((states == "").sum()) - partial
+        rows.append([titles()[name], done, partial, missing, float(minutes[name])])
     note = (
-        f"Of {len(comparison.datasets)} datasets. Done is one of which a contender has all folds. Minutes are by the "
-        "clock, of all folds that were begun, with what it took to start."
+        f"Of {len(comparison.datasets)} datasets. Minutes are by the clock, of all folds that were begun, with what it "
+        "took to start."
     )
-    heads = [("", ""), ("datasets done", ".0f"), ("the others", ""), ("minutes", ".1f")]
+    heads = [("", ""), ("all folds", ".0f"), ("some folds", ".0f"), ("no result", ""), ("minutes", ".1f")]
     return Sheet("contenders", "How far everybody came", heads, rows, note)
 
 
@@ -66,7 +68,8 @@ def ranks_sheet(comparison: Comparison) -> Sheet:
     untested = [titles()[name] for name in comparison.contenders if name not in comparison.tested]
     note = (
         f"{len(comparison.tested)} contenders on {len(comparison.reached)} datasets; Nemenyi's critical difference is "
-        f"{comparison.critical:.2f}. Where a contender failed, it has the last rank."
+        f"{comparison.critical:.2f}. Of every dataset the folds count that all of these have. Where a contender "
+        "failed, it has the last rank."
         if comparison.tested
         else ""
     )
@@ -97,7 +100,10 @@ def against_sheet(comparison: Comparison, measures: Sequence[str] = ("log-loss",
     heads = [("", ""), ("datasets", ".0f")]
     for measure in measures:
         heads += [(f"{measure}, won/lost", ""), ("p", ""), ("", "")]
-    note = "Over the datasets that both have; Wilcoxon's p, corrected for all tests of a measure by Holm's way."
+    note = (
+        "Over the datasets that both have, and of each the folds that both have; Wilcoxon's p, corrected for all tests "
+        "of a measure by Holm's way."
+    )
     return Sheet("against", f"{titles()[HERO]} beside everybody", heads, rows, note)
 
 
@@ -119,13 +125,28 @@ def costs_sheet(comparison: Comparison) -> Sheet:
 def by_dataset(comparison: Comparison, measure: str) -> Sheet:
     """A measure of everybody on every dataset, or the word for why it is not there."""
     values, states = comparison.values(measure), comparison.states
-    sizes = {outcome["dataset"]: outcome["rows"] for outcome in comparison.outcomes if outcome.get("rows")}
     rows: list[list[Value]] = [
-        [dataset, sizes.get(dataset), *(states.loc[dataset, n] or float(values.loc[dataset, n]) for n in values)]
+        [
+            dataset,
+            comparison.sizes.get(dataset),
+            *(states.loc[dataset, n] or float(values.loc[dataset, n]) for n in values),
+        ]
         for dataset in comparison.datasets
     ]
     heads = [("", ""), ("rows", ",.0f"), *((_short(name), _DIGITS[measure]) for name in values)]
-    return Sheet(measure.replace(" ", "-"), f"{measure.capitalize()} by dataset", heads, rows)
+    marked = frozenset((n, 2 + m) for n, m in np.argwhere(comparison.partial.to_numpy()).tolist())
+    note = f"{MARK} The mean of fewer folds than others have; the table of folds says how many." if marked else ""
+    return Sheet(measure.replace(" ", "-"), f"{measure.capitalize()} by dataset", heads, rows, note, marked)
+
+
+def folds_sheet(comparison: Comparison) -> Sheet:
+    """How many folds everybody has, of whom that is not the same everywhere."""
+    names = [name for name in comparison.contenders if comparison.partial[name].any()]
+    rows: list[list[Value]] = [
+        [d, *(int(comparison.folds.loc[d, name]) for name in names)] for d in comparison.datasets
+    ]
+    heads = [("", ""), *((_short(name), ".0f") for name in names)]
+    return Sheet("folds", "Folds of those who take long", heads, rows if names else [])
 
 
 def _short(name: str) -> str:
@@ -146,10 +167,10 @@ def worst_sheet(comparison: Comparison, n: int = 10) -> Sheet:
 def estimate_sheet(comparison: Comparison) -> Sheet:
     """What EvidenceClassifier said that new rows would see, and what they saw, where rows are more than a thousand."""
     rows: list[list[Value]] = []
-    for outcome in comparison.outcomes:
-        if outcome["method"] == HERO and (outcome["rows"] or 0) > 1_000 and outcome.get("loo log-loss") is not None:
-            said, seen = outcome["loo log-loss"], outcome["log-loss"]
-            rows.append([outcome["dataset"], said, seen, said / seen - 1 if seen else None])
+    if HERO in comparison.contenders:
+        large = [dataset for dataset, size in comparison.sizes.items() if size > 1_000]
+        said, seen = (comparison.values(measure).loc[large, HERO].dropna() for measure in ("loo log-loss", "log-loss"))
+        rows = [[d, said[d], seen[d], said[d] / seen[d] - 1 if seen[d] else None] for d in said.index]
     heads = [("", ""), ("loo_log_loss_", ".4f"), ("log-loss", ".4f"), ("off", "+.1%")]
     return Sheet("estimate", f"What {titles()[HERO]} says of new rows, and what they see", heads, rows)
 
@@ -171,13 +192,15 @@ def tuned_sheet(plain: Comparison, tuned: Comparison) -> Sheet:
     for after in tuned.outcomes:
         if after["state"] == NOT_REACHED:
             continue
-        default = before.get((after["dataset"], after["method"]), {}).get("log-loss")
-        found = [after["state"] or after["log-loss"], after.get("tried"), after.get("budget")]
-        rows.append([after["dataset"], titles()[after["method"]], default, *found])
-    heads = [("", ""), ("contender", ""), ("at its defaults", ".4f"), ("tuned", ".4f")]
+        default = before.get((after["dataset"], after["method"]), {})
+        folds = min(after["folds"], default.get("folds", 0))
+        losses = [mean_of(default.get("log-loss"), folds), after["state"] or mean_of(after["log-loss"], folds)]
+        sets = mean_of(after.get("tried"), folds)
+        rows.append([after["dataset"], titles()[after["method"]], folds, *losses, sets, after.get("budget")])
+    heads = [("", ""), ("contender", ""), ("folds", ".0f"), ("at its defaults", ".4f"), ("tuned", ".4f")]
     heads += [("sets tried", ".0f"), ("search, s a fold", ".0f")]
     note = (
-        "Random search by the log-loss of inner folds, for so many seconds a fold. Sets of parameters are means over "
-        "the folds, the defaults among them."
+        "Means over so many folds. Random search by the log-loss of inner folds, for so many seconds a fold; the "
+        "defaults are among the sets of parameters that were tried."
     )
     return Sheet("tuned", "Log-loss with tuning", heads, rows, note)
