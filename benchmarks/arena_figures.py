@@ -117,19 +117,23 @@ def _readme_column(comparison: Comparison, name: str) -> list[str]:
     return [
         *(_loss_or_word(comparison, name, dataset) for dataset in TABLES_IN_README),
         "–" if name == HERO else won,
-        shown(error, ".3f"),
+        _marked(shown(error, ".3f"), comparison.partial.loc[list(TABLES_IN_README), name].any()),
         f"({shown(by_chance, '.3f')})",
-        shown(seconds, ".1f" if seconds < 10 else ".0f"),
+        _marked(shown(seconds, ".1f" if seconds < 10 else ".0f"), comparison.partial.loc[TIMED, name]),
     ]
 
 
 def _loss_or_word(comparison: Comparison, name: str, dataset: str) -> str:
-    """The log-loss, marked if it is that of fewer folds than others have, or else the word for why there is none."""
+    """The log-loss, or the word for why there is none."""
     state = comparison.states.loc[dataset, name]
     if state:
         return "–" if state == NOT_REACHED else str(state)
-    mark = MARK if comparison.partial.loc[dataset, name] else ""
-    return f"{comparison.values('log-loss').loc[dataset, name]:.3f}{mark}"
+    return _marked(f"{comparison.values('log-loss').loc[dataset, name]:.3f}", comparison.partial.loc[dataset, name])
+
+
+def _marked(text: str, has_few_folds: bool) -> str:
+    """A number with a mark if it is that of fewer folds than others have."""
+    return text + MARK if has_few_folds and text != shown(None, "") else text
 
 
 def aims_table(comparison: Comparison) -> Table:
@@ -188,10 +192,11 @@ def main() -> None:
             keep(folder / store, kept)
     folds = folds_in(KEPT[RESULTS])
     more["contenders"] = {row["method"]: row["version"] for row in folds}
-    plain = Comparison(outcomes(folds))
+    plain = Comparison(outcomes(folds), FOLDS)
     path.unlink(missing_ok=True)  # tables that there are no more would stay
     draw(plain)
-    print(record("arena", results_of(plain, Comparison(outcomes(folds_in(KEPT[TUNED])))), more))
+    tuned = Comparison(outcomes(folds_in(KEPT[TUNED])), FOLDS)
+    print(record("arena", results_of(plain, tuned), more))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ def as_markdown(table: dict[str, Any]) -> str:
 def _with_least_in_bold(line: list[str]) -> list[str]:
     numbers = {text: float(text.rstrip("†")) for text in line[1:] if re.fullmatch(r"\d*\.?\d+†?", text)}
     least = min(numbers.values(), default=None)
-    return [line[0], *(f"**{text}**" if text in numbers and numbers[text] == least else text for text in line[1:])]
+    best = {text for text, number in numbers.items() if number == least and not text.endswith("†")}
+    return [line[0], *(f"**{text}**" if text in best else text for text in line[1:])]
 
 
 def _found(name: str, kind: str) -> Any:

@@ -26,6 +26,7 @@ from hebnb.datasets import load_flights
 from hebnb.errors import InputError
 from hebnb.study.__main__ import main
 from hebnb.study.arena.children import Conditions
+from hebnb.study.arena.comparing import outcomes_of
 from hebnb.study.arena.contenders import CONTENDERS, HERO, LATE, LEFT_OUT, Contender, Numbered
 from hebnb.study.arena.folds import Rows, as_table, rows_of
 from hebnb.study.arena.measuring import COSTS, QUALITIES, all_classes, inner_loss, measure
@@ -511,7 +512,7 @@ class TestRunning:
 
     @pytest.mark.parametrize(("turn", "everybody_late"), [(LATE, False), (0, True)])
     def test_who_is_late_does_a_fold_of_every_dataset_before_the_next(self, turn, everybody_late):
-        contenders = {"one": contender(honest, turn=turn), "other": contender(honest, turn=turn)}
+        contenders = {"one": contender(honest, turn=turn), "other": contender(honest, turn=LATE)}
         assert turns_of(contenders, everybody_late) == [
             (dataset, name, [fold]) for fold in (0, 1) for dataset in ("vote", "adult") for name in ("one", "other")
         ]
@@ -541,6 +542,18 @@ class TestRunning:
         retried(Console(quiet=True))
         assert set(outcomes(retried).values()) == {""}
 
+    def test_a_retry_that_was_stopped_goes_on(self, tmp_path):
+        """The first fold was tried again, and the second is still not tried because of how the first once ended."""
+        run = make_run(tmp_path, {"sleeps": contender(sleeps, turn=LATE)}, conditions=Conditions(limit=1))
+        run(Console(quiet=True))
+        (tmp_path / "retried").mkdir()
+        retried = make_run(tmp_path / "retried", {"sleeps": contender(honest, turn=LATE)})
+        retried(Console(quiet=True))
+        run.store.add(retried.store.rows()["car", "sleeps", 0])
+        assert [outcome["folds"] for outcome in outcomes_of(run.store.rows().values(), ["car"], ["sleeps"])] == [1]
+        make_run(tmp_path, {"sleeps": contender(honest, turn=LATE)})(Console(quiet=True))
+        assert set(outcomes(run).values()) == {""}
+
     def test_progress_is_told_where_there_is_no_terminal(self, tmp_path):
         with (tmp_path / "log").open("w") as file:
             make_run(tmp_path, {"honest": contender(honest)})(Console(file=file, force_terminal=False))
@@ -548,6 +561,12 @@ class TestRunning:
         assert "car, honest, fold 0: log-loss" in lines[0]
         assert "(1 of 2 folds, about" in lines[0]
         assert "(2 of 2 folds, about 0 s left)" in lines[1]
+
+    def test_no_time_is_left_for_what_will_not_be_tried(self, tmp_path):
+        with (tmp_path / "log").open("w") as file:
+            run = make_run(tmp_path, {"sleeps": contender(sleeps, turn=LATE)}, conditions=Conditions(limit=1))
+            run(Console(file=file, force_terminal=False))
+        assert "(1 of 2 folds, about 0 s left)" in (tmp_path / "log").read_text().splitlines()[0]
 
 
 class TestTimeLeft:

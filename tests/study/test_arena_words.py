@@ -53,7 +53,7 @@ def make_rows(losses, errors=None, folds=2):
 
 def make_comparison(losses, errors=None):
     n = max(map(len, losses.values()))
-    return Comparison(outcomes_of(make_rows(losses, errors), [f"d{k}" for k in range(n)], list(losses)))
+    return Comparison(outcomes_of(make_rows(losses, errors), [f"d{k}" for k in range(n)], list(losses)), 2)
 
 
 class TestOutcomes:
@@ -93,6 +93,25 @@ class TestOutcomes:
         assert first["log-loss"] == pytest.approx([0.45])
         assert (second["state"], second["folds"]) == ("not reached", 0)
 
+    @pytest.mark.parametrize("what", ["version", "fingerprint", "budget"])
+    def test_folds_of_another_program_do_not_count(self, what):
+        rows = [row | {what: 1.0 if row["fold"] < 2 else 2.0} for row in make_rows({HERO: [0.5]}, folds=4)]
+        (outcome,) = outcomes_of(rows, ["d0"], [HERO])
+        assert outcome["folds"] == len(outcome["log-loss"]) == 2
+
+    def test_who_lacks_a_measure_on_a_fold_has_not_failed(self):
+        rows = make_rows({HERO: [0.5, 0.5], "forest": [0.4, 0.4]})
+        rows = [row | {"AUC": None if (row["dataset"], row["fold"]) == ("d0", 1) else 0.7} for row in rows]
+        comparison = Comparison(outcomes_of(rows, ["d0", "d1"], [HERO, "forest"]), 2)
+        assert comparison.values("AUC").loc["d0"].isna().all()
+        assert comparison.block("AUC").to_dict("index") == {"d1": {HERO: 0.7, "forest": 0.7}}
+
+    def test_nor_is_it_held_against_who_has_more_folds(self):
+        rows = [row | {"AUC": None if row["fold"] else 0.7} for row in make_rows({HERO: [0.5], "forest": [0.4]})]
+        rows = [row for row in rows if (row["method"], row["fold"]) != ("forest", 1)]
+        block = Comparison(outcomes_of(rows, ["d0"], [HERO, "forest"]), 2).block("AUC")
+        assert block.to_dict("index") == {"d0": {HERO: 0.7, "forest": 0.7}}
+
     def test_who_failed_is_last_and_who_was_not_reached_is_not_ranked(self):
         losses = {HERO: [0.3, 0.3], "forest": [0.1, None], "LightGBM": [0.2, 0.2], "EBM": [0.1, None]}
         comparison = make_comparison(losses, {("forest", 1): "more than 600 s"})
@@ -128,7 +147,7 @@ class TestSharedFolds:
         return [row for row in rows if row["method"] != "EBM" or row["fold"] == 0]
 
     def comparison(self, rows, n=8):
-        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], [HERO, "forest", "EBM"]))
+        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], [HERO, "forest", "EBM"]), 2)
 
     def test_everybody_has_the_mean_of_the_own_folds(self):
         values = self.comparison(self.made()).values("log-loss")
@@ -162,6 +181,24 @@ class TestSharedFolds:
         assert "†" not in sheets["log-loss"].csv()
         assert sheets["contenders"].cells()[2][:3] == ["EBM", "0", "8"]
         assert sheets["folds"].cells()[0] == ["d0", "1"]
+
+    def test_the_worst_are_marked_too(self):
+        rows = [
+            row for row in make_rows({HERO: [0.5] * 2, "EBM": [0.3] * 2}) if row["dataset"] == "d0" or not row["fold"]
+        ]
+        sheet = worst_sheet(Comparison(outcomes_of(rows, ["d0", "d1"], [HERO, "EBM"]), 2))
+        assert [row[2:4] for row in sheet.cells()] == [["0.4500†", "0.2500†"], ["0.5000", "0.3000"]]
+
+    def test_one_fold_of_everybody_is_not_all(self):
+        rows = [row for row in make_rows({HERO: [0.5] * 7, "forest": [0.4] * 7}) if row["fold"] == 0]
+        sheets = {sheet.name: sheet for sheet in all_sheets(Comparison(outcomes_of(rows, ["d0"], [HERO, "forest"]), 2))}
+        assert [row[1:3] for row in sheets["contenders"].cells()] == [["0", "1"], ["0", "1"]]
+        assert "fewer than 2 on 1 datasets and at least 1" in sheets["ranks"].note
+
+    def test_memory_is_that_of_a_process_which_has_done_nothing_yet(self):
+        rows = [row | {"MB": 100.0 if row["fold"] == 0 else 1.0} for row in make_rows({HERO: [0.5]})]
+        sheets = {sheet.name: sheet for sheet in all_sheets(Comparison(outcomes_of(rows, ["d0"], [HERO]), 2))}
+        assert sheets["costs"].cells()[0][-1] == "100"
 
     def test_nobody_is_marked_where_all_have_the_same(self):
         sheets = {sheet.name: sheet for sheet in all_sheets(make_comparison({HERO: [0.5], "forest": [0.4]}))}
@@ -228,7 +265,7 @@ class TestWords:
         rows = make_rows({HERO: [0.5] * 8, "forest": [0.5] * 8})
         for row in rows:
             row["accuracy"] = 0.9 if row["method"] == HERO else 0.8
-        comparison = Comparison(outcomes_of(rows, [f"d{n}" for n in range(8)], [HERO, "forest"]))
+        comparison = Comparison(outcomes_of(rows, [f"d{n}" for n in range(8)], [HERO, "forest"]), 2)
         assert comparison.against(HERO, "accuracy")["forest"].word == "ahead of"
         assert comparison.ranks("accuracy") == {HERO: 1.0, "forest": 2.0}
 
@@ -277,12 +314,31 @@ class TestSheets:
     def test_tuned_beside_plain(self):
         plain = make_comparison({"forest": [0.5, 0.4]})
         rows = make_rows({"forest": [0.3, None]})
-        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0", "d1"], ["forest"]))
+        tuned = Comparison(
+            outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0", "d1"], ["forest"]), 2
+        )
         sheet = tuned_sheet(plain, tuned)
         assert sheet.cells() == [["d0", "random forest", "2", "0.5000", "0.3000", "7", "12"]]
         rows = [row for row in rows if row["fold"] == 0]
-        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0"], ["forest"]))
+        tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0"], ["forest"]), 2)
         assert tuned_sheet(plain, tuned).cells() == [["d0", "random forest", "1", "0.4500", "0.2500", "7", "12"]]
+
+    @pytest.mark.parametrize(
+        ("errors", "tuned_errors", "expected"),
+        [
+            ({("forest", 0): "more than 600 s"}, {}, ["2", "too slow", "0.3000"]),
+            ({}, {("forest", 0): "more than 600 s"}, ["2", "0.5000", "too slow"]),
+        ],
+    )
+    def test_tuned_where_one_of_them_failed(self, errors, tuned_errors, expected):
+        sheet = tuned_sheet(
+            make_comparison({"forest": [0.5]}, errors), make_comparison({"forest": [0.3]}, tuned_errors)
+        )
+        assert sheet.cells()[0][2:5] == expected
+
+    def test_tuned_without_defaults(self):
+        sheet = tuned_sheet(Comparison([], 2), make_comparison({"forest": [0.3]}))
+        assert sheet.cells()[0][2:5] == ["2", "not reached", "0.3000"]
 
     def test_a_table_has_a_column_for_everybody(self):
         losses = {name: [0.5] for name in CONTENDERS}
@@ -295,17 +351,19 @@ class TestFigures:
         rows = make_rows({name: (0.2 + rng.random(n)).tolist() for name in CONTENDERS})
         seconds = {name: 10 ** rng.uniform(-2, 2) for name in CONTENDERS}
         rows = [row | {"fit CPU s": seconds[row["method"]], "Brier": rng.random(), "ECE": rng.random()} for row in rows]
-        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], list(CONTENDERS)))
+        return Comparison(outcomes_of(rows, [f"d{k}" for k in range(n)], list(CONTENDERS)), 2)
 
     def test_costs_are_medians_relative_to_the_lowest(self):
         rows = make_rows({HERO: [0.2, 0.4, 0.6], "forest": [0.1, 0.8, 0.6]})
-        records = costs(Comparison(outcomes_of(rows, ["d0", "d1", "d2"], [HERO, "forest"])))
+        records = costs(Comparison(outcomes_of(rows, ["d0", "d1", "d2"], [HERO, "forest"]), 2))
         assert [record["relative"] for record in records] == pytest.approx([1.0, 1.0])  # of 2, 1, 1 and of 1, 2, 1
         assert [record["share"] for record in records] == [1, 1]
 
     def test_who_has_few_datasets_is_named_and_not_drawn(self):
         rows = make_rows({HERO: [0.5] * 5, "forest": [0.5] * 5, "LightGBM": [0.5] * 2 + [None] * 3})
-        figure = cost(costs(Comparison(outcomes_of(rows, [f"d{n}" for n in range(5)], [HERO, "forest", "LightGBM"]))))
+        figure = cost(
+            costs(Comparison(outcomes_of(rows, [f"d{n}" for n in range(5)], [HERO, "forest", "LightGBM"]), 2))
+        )
         assert {text.get_text() for text in figure.axes[0].texts} == {"EvidenceClassifier", "random forest"}
         assert "LightGBM" in figure.get_supxlabel()
 

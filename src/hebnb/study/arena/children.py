@@ -18,13 +18,12 @@ from hebnb.study.arena.contenders import Contender
 from hebnb.study.arena.folds import Rows
 from hebnb.study.arena.measuring import Row, measure
 from hebnb.study.arena.resources import limit_memory
+from hebnb.study.arena.store import is_hopeless, untried
 from hebnb.study.protocol import Settings
 
 OPENMP = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # What most contenders import, so that a process begins with it.
 _PRELOADED = ["pandas", "sklearn.pipeline", "sklearn.ensemble", "hebnb.structures", "hebnb.study.arena.measuring"]
-# How the reasons begin after which the other folds of a dataset are not tried.
-_HOPELESS = ("more than", "died", "not installed")
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Child:
         self.conditions = conditions
         self.place = place
         self._left = list(task.folds)
-        self._hopeless = ""
+        self._untried: Row = {}
         context = _context(conditions.threads)
         self.results, sender = context.Pipe(duplex=False)
         lifeline, self._lifeline = context.Pipe(duplex=False)
@@ -99,13 +98,13 @@ class Child:
             yield self._finish(self._received())
         elif self.patience == 0:
             yield self._finish({"error": f"more than {self.conditions.limit:g} s"})
-        if self._hopeless:
+        if self._untried:
             while self._left:
-                yield self._finish({"error": f"not tried: {self._hopeless}"})
+                yield self._left.pop(0), self._untried
 
     def end(self) -> None:
         """Let a process that has sent everything end; kill any other, with its own."""
-        if self.done and not self._hopeless:
+        if self.done and not self._untried:
             self._process.join(5)
         if self._process.is_alive():
             try:
@@ -127,15 +126,10 @@ class Child:
     def _finish(self, row: Row) -> tuple[int, Row]:
         now = time.monotonic()
         fold = self._left.pop(0)
-        if hopeless(row):
-            self._hopeless = f"fold {fold} {row['error']}"
+        if is_hopeless(row):
+            self._untried = untried(row | {"fold": fold})
         took, self._began = now - self._began, now
-        return fold, row | {"took s": 0.0 if row.get("error", "").startswith("not tried") else took}
-
-
-def hopeless(row: Row) -> bool:
-    """Whether a fold ended so that there is no point in trying another."""
-    return str(row.get("error") or "").startswith(_HOPELESS)
+        return fold, row | {"took s": took}
 
 
 def _context(threads: int) -> Any:

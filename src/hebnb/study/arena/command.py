@@ -88,4 +88,4 @@ def write(whole: Run, output: Path) -> Path:
 def _compared(path: Path, whole: Run, datasets: Sequence[str]) -> Comparison:
     """What a store has of the settings of a run."""
     rows = [row for row in Lines(path).rows().values() if row.get("settings") == str(whole.settings)]
-    return Comparison(outcomes_of(rows, datasets, list(whole.contenders)))
+    return Comparison(outcomes_of(rows, datasets, list(whole.contenders)), whole.settings.folds)

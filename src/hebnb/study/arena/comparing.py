@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hebnb.study.arena.measuring import COSTS, FURTHER, QUALITIES, Row
+from hebnb.study.arena.store import stands, that_count, was_tried
 from hebnb.study.statistics import LOSSES, Paired, critical_difference, friedman_p, holm, leaning, mean_ranks, paired
 
 Outcome: TypeAlias = dict[str, Any]
@@ -19,6 +20,8 @@ Outcome: TypeAlias = dict[str, Any]
 ALPHA = 0.05
 # Wilcoxon's test of fewer datasets can never reject.
 LEAST_DATASETS = 6
+# Log-losses below are as good as none: whoever has one is certain and right, and ratios of them say nothing.
+LEAST_LOSS = 1e-6
 # What a reason begins with, and the word for it. A program that failed so is last where it failed.
 _FAILURES = {"more than": "too slow", "out of memory": "out of memory", "died": "died"}
 NOT_INSTALLED = "not installed"
@@ -29,8 +32,8 @@ RAISED = "raised"
 def outcomes_of(rows: Iterable[Row], datasets: Sequence[str], contenders: Sequence[str]) -> list[Outcome]:
     """What became of every contender on every dataset: its folds, or the state in which it is without any.
 
-    Whoever failed on a fold has failed on the dataset. A fold counts if all before it are there, so that of two
-    contenders one has the folds of the other, and perhaps more.
+    Whoever failed on a fold has failed on the dataset. A fold counts if all before it are there and are of the same
+    program, so that of two contenders one has the folds of the other, and perhaps more.
 
     Parameters
     ----------
@@ -51,29 +54,28 @@ def outcomes_of(rows: Iterable[Row], datasets: Sequence[str], contenders: Sequen
 
 
 def _outcome(dataset: str, name: str, rows: Sequence[Row]) -> Outcome:
-    rows = sorted(rows, key=lambda row: int(row["fold"]))
-    reasons = [row["error"] for row in rows if row.get("error")]
-    done = [row for n, row in enumerate(rows) if row["fold"] == n]
+    rows = that_count(sorted(rows, key=lambda row: int(row["fold"])))
+    done = [row for n, row in enumerate(rows) if row["fold"] == n and stands(row, rows[0])]
     found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
     if rows and rows[0].get("budget"):
         found["budget"] = rows[0]["budget"]
     if any(row.get("took s") for row in rows):
         found["took s"] = float(f"{sum(row.get('took s') or 0.0 for row in rows):.4g}")
-    if reasons:
-        return found | {"state": _failure(reasons), "reason": reasons[0], "folds": 0}
+    reason = next((row["error"] for row in rows if row.get("error") and was_tried(row)), None)
+    if reason is not None:
+        return found | {"state": _failure(reason), "reason": reason, "folds": 0}
     found |= {"state": "" if done else NOT_REACHED, "folds": len(done)}
     for measure in (*QUALITIES, *COSTS, *FURTHER):
-        numbers = [row[measure] for row in done if row.get(measure) is not None]
-        if numbers and len(numbers) == len(done):
-            found[measure] = numbers
+        numbers = [row.get(measure) for row in done]
+        if any(number is not None for number in numbers):
+            found[measure] = [np.nan if number is None else number for number in numbers]
     return found
 
 
-def _failure(reasons: Sequence[str]) -> str:
-    first = next((reason for reason in reasons if not reason.startswith("not tried")), reasons[0])
-    if first.startswith(NOT_INSTALLED):
+def _failure(reason: str) -> str:
+    if reason.startswith(NOT_INSTALLED):
         return NOT_INSTALLED
-    return next((word for start, word in _FAILURES.items() if first.startswith(start)), RAISED)
+    return next((word for start, word in _FAILURES.items() if reason.startswith(start)), RAISED)
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All outcomes of an arena, by measure."""
+    """All outcomes of an arena, by measure.
+
+    Parameters
+    ----------
+    outcomes : list of dict
+        Of every dataset and contender.
+    wanted : int
+        How many folds everybody was to do.
+    """
 
     outcomes: Sequence[Outcome]
+    wanted: int
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -113,9 +124,16 @@ class Comparison:
 
     def shared(self, measure: str, names: Sequence[str]) -> Any:
         """The same of some contenders, as means over the folds that all of them have; who has none is left aside."""
+        return self._means(measure, self.folds[list(names)].clip(upper=self.shared_folds(names), axis="index"))
+
+    def shared_folds(self, names: Sequence[str]) -> Any:
+        """A column of how many folds all of some contenders have of a dataset, but for those who have none."""
         folds = self.folds[list(names)]
-        least = folds.where(folds > 0).min(axis="columns").fillna(0)
-        return self._means(measure, folds.clip(upper=least, axis="index"))
+        return folds.where(folds > 0).min(axis="columns").fillna(0).astype(int)
+
+    def first(self, measure: str) -> Any:
+        """A table of a measure on the first fold."""
+        return self._means(measure, self.folds.clip(upper=1))
 
     def _means(self, measure: str, folds: Any) -> Any:
         """Of the first folds, so many of each."""
@@ -135,8 +153,8 @@ class Comparison:
 
     @cached_property
     def partial(self) -> Any:
-        """A table of whether a contender has some folds of a dataset, but not as many as somebody has of some."""
-        return (self.folds > 0) & (self.folds < self.folds.to_numpy().max(initial=0))
+        """A table of whether a contender has some folds of a dataset, and not all."""
+        return (self.folds > 0) & (self.folds < self.wanted)
 
     @cached_property
     def states(self) -> Any:
@@ -145,23 +163,24 @@ class Comparison:
 
     @cached_property
     def ended(self) -> Any:
-        """A table of whether a contender has come to an end on a dataset, be it a result or a failure."""
+        """A table of whether a contender has an outcome on a dataset, be it of one fold, of all, or a failure."""
         return self.states.isin(["", RAISED, *_FAILURES.values()])
 
     @cached_property
     def reached(self) -> list[str]:
-        """Datasets on which at least half of the contenders have come to an end: a run may still be on its way."""
+        """Datasets on which at least half of the contenders have an outcome: a run may still be on its way."""
         return [dataset for dataset, share in self.ended.mean(axis="columns").items() if share >= 0.5]
 
     @cached_property
     def tested(self) -> list[str]:
-        """Contenders that have come to an end on all of these. Others are not installed, or were not reached."""
+        """Contenders that have an outcome on all of these. Others are not installed, or were not reached."""
         return [name for name in self.contenders if self.reached and self.ended.loc[self.reached, name].all()]
 
     def block(self, measure: str) -> Any:
         """The values of those that are tested, on the folds that they share; who failed is worse than anybody else."""
         values = self.shared(measure, self.tested).loc[self.reached].round(6)
-        return values.fillna(np.inf if measure in LOSSES else -np.inf)
+        failed = self.folds.loc[self.reached, self.tested] == 0
+        return values.mask(failed, np.inf if measure in LOSSES else -np.inf).dropna()
 
     def ranks(self, measure: str) -> dict[str, float]:
         """Mean rank of every contender that is tested."""
@@ -252,17 +271,18 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Worst:
-    """A dataset on which somebody has a lower loss, and by how much."""
+    """A dataset on which somebody has a lower loss on so many folds, and by how much."""
 
     dataset: str
     peer: str
+    folds: int
     ours: float
     theirs: float
 
     @property
     def ratio(self) -> float:
         """Ours over theirs."""
-        return self.ours / self.theirs
+        return self.ours / max(self.theirs, LEAST_LOSS)
 
 
 def worst_pairs(
@@ -280,8 +300,9 @@ def worst_pairs(
 
 def _beside(comparison: Comparison, hero: str, peer: str) -> Iterator[Worst]:
     """Two contenders on every dataset that both have."""
+    folds = comparison.shared_folds([hero, peer])
     for dataset, losses in comparison.shared("log-loss", [hero, peer]).dropna().iterrows():
-        yield Worst(str(dataset), peer, float(losses[hero]), float(losses[peer]))
+        yield Worst(str(dataset), peer, int(folds[dataset]), float(losses[hero]), float(losses[peer]))
 
 
 def mean_of(numbers: Sequence[float] | None, folds: int) -> float:

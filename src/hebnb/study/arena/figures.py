@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hebnb.study.arena.comparing import Comparison
+from hebnb.study.arena.comparing import LEAST_LOSS, Comparison
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.figures import critical_differences, written
 
@@ -41,9 +41,9 @@ def costs(comparison: Comparison) -> list[dict[str, Any]]:
     The seconds are the processor's, of all threads and helpers: they depend less on what else the machine does.
     """
     losses = comparison.shared("log-loss", comparison.contenders).loc[comparison.reached]
-    losses = losses.clip(lower=1e-6)  # where all are certain and right, all are the lowest
+    losses = losses.clip(lower=LEAST_LOSS)  # where all are certain and right, all are the lowest
     relative = losses.div(losses.min(axis="columns"), axis="index")
-    times = comparison.values("fit CPU s").loc[comparison.reached]
+    times = comparison.shared("fit CPU s", comparison.contenders).loc[comparison.reached]
     return [
         {
             "contender": name,

@@ -69,8 +69,8 @@ class Page:
             lines += [f"![{caption}](figures/{stem}.png)", "", f"{caption} [SVG](figures/{stem}.svg)", ""]
         for sheet in self.sheets:
             lines += [f"## {sheet.title}", ""]
-            lines += [] if sheet.name in _AS_FILES else [sheet.markdown(), ""]
-            lines += [sheet.note, ""] if sheet.note else []
+            if sheet.name not in _AS_FILES:
+                lines += [sheet.markdown(), "", *([sheet.note, ""] if sheet.note else [])]
             lines += [f"[CSV](tables/{sheet.name}.csv)", ""]
         return lines
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hebnb.errors import HebnbError
-from hebnb.study.arena.children import Child, Conditions, Task, hopeless
+from hebnb.study.arena.children import Child, Conditions, Task
 from hebnb.study.arena.contenders import LATE, Contender
 from hebnb.study.arena.folds import Rows, rows_of
 from hebnb.study.arena.measuring import Row
-from hebnb.study.arena.store import Lines, Place, stands
+from hebnb.study.arena.store import Lines, Place, is_hopeless, stands, that_count, untried
 from hebnb.study.protocol import Settings
 from hebnb.study.registry import DATASETS, Dataset
 from hebnb.study.sources import Source
@@ -115,26 +115,26 @@ class Run:
             known = self._standing(rows, name)
             missing = [fold for fold in turn.folds if fold not in known]
             told.found(dataset.name, name, len(turn.folds) - len(missing))
-            reason = self._futile(name, known)
-            if missing and reason is None:
-                yield Task(name, contender, rows, tuple(missing), self.settings)
-            elif reason is not None:
+            in_vain = self._in_vain(name, known)
+            if in_vain:
                 for fold in missing:
-                    self._keep(rows, name, fold, {"error": reason, "took s": 0.0}, told)
+                    self._keep(rows, name, fold, in_vain, told)
+            elif missing:
+                yield Task(name, contender, rows, tuple(missing), self.settings)
 
     def _standing(self, rows: Rows, name: str) -> dict[int, Row]:
         """Folds whose results stand."""
         about = self._about(rows, name)
-        there = {fold: self._known.get((rows.name, name, fold)) for fold in range(self.settings.folds)}
-        return {fold: row for fold, row in there.items() if row is not None and stands(row, about)}
+        places = [(rows.name, name, fold) for fold in range(self.settings.folds)]
+        standing = [row for row in map(self._known.get, places) if row is not None and stands(row, about)]
+        return {row["fold"]: row for row in that_count(standing)}
 
-    def _futile(self, name: str, known: Mapping[int, Row]) -> str | None:
-        """Why no further fold is tried, if it need not be."""
+    def _in_vain(self, name: str, known: Mapping[int, Row]) -> Row:
+        """What is kept of further folds if there is no point in trying them; empty if there is."""
         contender = self.contenders[name]
         if contender.version is None:
-            return f"not installed: pip install {contender.package}"
-        reasons = [f"not tried: fold {fold} {row.get('error')}" for fold, row in known.items() if hopeless(row)]
-        return reasons[0] if reasons else None
+            return {"error": f"not installed: pip install {contender.package}", "took s": 0.0}
+        return next((untried(row) for row in known.values() if is_hopeless(row)), {})
 
     def _load(self, dataset: Dataset, source: Source, told: _Told) -> Rows | None:
         try:
@@ -179,7 +179,7 @@ def in_turn(
             late = everybody_late or contender.turn >= LATE
             parts = [range(fold, fold + 1) for fold in range(folds)] if late else [range(folds)]
             turns += [Turn(dataset, source, name, part) for part in parts]
-    return sorted(turns, key=lambda turn: (contenders[turn.name].turn, turn.folds.start))
+    return sorted(turns, key=lambda turn: (0 if everybody_late else contenders[turn.name].turn, turn.folds.start))
 
 
 def size(dataset: Dataset) -> int:
@@ -234,6 +234,7 @@ class _Told:
         }
         self._total = sum(self._left.values())
         self._took: dict[tuple[str, str], float] = {}
+        self._in_vain: set[tuple[str, str]] = set()
         for (dataset, name, _), row in run.store.rows().items():
             self._remember((dataset, name), row)
         bar = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
@@ -274,9 +275,12 @@ class _Told:
     def _remember(self, place: tuple[str, str], row: Row) -> None:
         if row.get("took s"):
             self._took[place] = row["took s"]
+        if is_hopeless(row) and not self._run.retry:
+            self._in_vain.add(place)
 
     def _time_left(self) -> str:
-        seconds = expected_seconds(self._left, self._took)
+        left = {place: folds for place, folds in self._left.items() if place not in self._in_vain}
+        seconds = expected_seconds(left, self._took)
         return "" if seconds is None else f"about {duration(seconds / self._run.jobs)} left"
 
     def _show(self, what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +14,9 @@ from hebnb.study.arena.measuring import Row
 Place: TypeAlias = tuple[str, str, int]
 # What has to be the same for a result to stand: the program, the rows, and how long it was allowed to look.
 _IDENTITY = ("version", "fingerprint", "settings", "budget")
+# How the reasons begin after which the other folds of a dataset are not tried, and how the reasons of these begin.
+_HOPELESS = ("more than", "died", "not installed")
+_UNTRIED = "not tried"
 
 
 @dataclass(frozen=True)
@@ -70,3 +73,23 @@ def _read(line: str) -> Row | None:
 def stands(row: Row | None, wanted: Row) -> bool:
     """Whether what is there is a result of this program on these rows."""
     return row is not None and all(row.get(name) == wanted.get(name) for name in _IDENTITY)
+
+
+def is_hopeless(row: Row) -> bool:
+    """Whether a fold ended so that there is no point in trying another."""
+    return str(row.get("error") or "").startswith(_HOPELESS)
+
+
+def untried(row: Row) -> Row:
+    """What is kept of a fold that is not tried, because of how another ended."""
+    return {"error": f"{_UNTRIED}: fold {row['fold']} {row['error']}", "took s": 0.0}
+
+
+def was_tried(row: Row) -> bool:
+    """Whether a fold was begun at all."""
+    return not str(row.get("error") or "").startswith(_UNTRIED)
+
+
+def that_count(rows: Sequence[Row]) -> list[Row]:
+    """Of a contender on a dataset; folds that were not tried because of another do not count once that one is done."""
+    return [row for row in rows if was_tried(row) or any(map(is_hopeless, rows))]

@@ -68,8 +68,7 @@ def ranks_sheet(comparison: Comparison) -> Sheet:
     untested = [titles()[name] for name in comparison.contenders if name not in comparison.tested]
     note = (
         f"{len(comparison.tested)} contenders on {len(comparison.reached)} datasets; Nemenyi's critical difference is "
-        f"{comparison.critical:.2f}. Of every dataset the folds count that all of these have. Where a contender "
-        "failed, it has the last rank."
+        f"{comparison.critical:.2f}.{_folds_that_count(comparison)} Where a contender failed, it has the last rank."
         if comparison.tested
         else ""
     )
@@ -77,6 +76,18 @@ def ranks_sheet(comparison: Comparison) -> Sheet:
         note += f" Without an outcome on each of these, and so without a rank: {', '.join(untested)}."
     heads = [("", ""), *((measure, ".2f") for measure in QUALITIES)]
     return Sheet("ranks", "Mean ranks", heads, rows, note)
+
+
+def _folds_that_count(comparison: Comparison) -> str:
+    """Of how many folds ranks are, if somebody lacks some."""
+    folds = comparison.shared_folds(comparison.tested)[comparison.reached]
+    fewer = folds[folds < comparison.wanted]
+    if fewer.empty:
+        return ""
+    return (
+        f" Of every dataset the folds count that all of these have, which are fewer than {comparison.wanted} on "
+        f"{len(fewer)} datasets and at least {fewer.min()}."
+    )
 
 
 def _p(value: float) -> str | None:
@@ -110,14 +121,15 @@ def against_sheet(comparison: Comparison, measures: Sequence[str] = ("log-loss",
 def costs_sheet(comparison: Comparison) -> Sheet:
     """Medians over the datasets that a contender has."""
     rows: list[list[Value]] = []
+    tables = {cost: comparison.first(cost) if cost == "MB" else comparison.values(cost) for cost in COSTS}
     for name in comparison.contenders:
-        numbers = [comparison.values(cost)[name].dropna() for cost in COSTS]
-        medians = [float(column.median()) if len(column) else None for column in numbers]
+        medians = [None if table[name].isna().all() else float(table[name].median()) for table in tables.values()]
         rows.append([titles()[name], int((comparison.states[name] == "").sum()), *medians])
     heads = [("", ""), ("datasets", ".0f"), *((cost, ".0f" if cost == "MB" else ".2f") for cost in COSTS)]
     note = (
-        "Medians over the datasets that a contender has. CPU seconds count all threads and helpers, and depend less on "
-        "what else the machine does; MB is how far the memory of the process and its helpers grew."
+        "Medians over the datasets that a contender has, of means over its folds. CPU seconds count all threads and "
+        "helpers, and depend less on what else the machine does; MB is how far the memory of the process and its "
+        "helpers grew on the first fold, before which it had done nothing."
     )
     return Sheet("costs", "What it costs", heads, rows, note)
 
@@ -135,18 +147,20 @@ def by_dataset(comparison: Comparison, measure: str) -> Sheet:
     ]
     heads = [("", ""), ("rows", ",.0f"), *((_short(name), _DIGITS[measure]) for name in values)]
     marked = frozenset((n, 2 + m) for n, m in np.argwhere(comparison.partial.to_numpy()).tolist())
-    note = f"{MARK} The mean of fewer folds than others have; the table of folds says how many." if marked else ""
+    note = (
+        f"{MARK} The mean of fewer folds than {comparison.wanted}; the table of folds says how many." if marked else ""
+    )
     return Sheet(measure.replace(" ", "-"), f"{measure.capitalize()} by dataset", heads, rows, note, marked)
 
 
 def folds_sheet(comparison: Comparison) -> Sheet:
-    """How many folds everybody has, of whom that is not the same everywhere."""
+    """How many folds those have who lack some; 0 for a failure."""
     names = [name for name in comparison.contenders if comparison.partial[name].any()]
     rows: list[list[Value]] = [
         [d, *(int(comparison.folds.loc[d, name]) for name in names)] for d in comparison.datasets
     ]
     heads = [("", ""), *((_short(name), ".0f") for name in names)]
-    return Sheet("folds", "Folds of those who take long", heads, rows if names else [])
+    return Sheet("folds", f"Folds of those who do not have all {comparison.wanted}", heads, rows if names else [])
 
 
 def _short(name: str) -> str:
@@ -159,9 +173,15 @@ def worst_sheet(comparison: Comparison, n: int = 10) -> Sheet:
     peers = [name for name in comparison.contenders if not CONTENDERS[name].is_ours]
     worst = worst_pairs(comparison, HERO, peers, n) if HERO in comparison.contenders and peers else []
     rows: list[list[Value]] = [[one.dataset, titles()[one.peer], one.ours, one.theirs, one.ratio] for one in worst]
-    heads = [("", ""), ("lowest", ""), (titles()[HERO], ".4f"), ("theirs", ".4f"), ("ratio", ".2f")]
-    note = "Of every dataset the peer with the lowest log-loss; differences below 0.005 nats do not count."
-    return Sheet("worst", f"Where {titles()[HERO]} loses most, by log-loss", heads, rows, note)
+    heads = [("", ""), ("peer", ""), (titles()[HERO], ".4f"), ("theirs", ".4f"), ("ratio", ",.2f")]
+    marked = frozenset((n, m) for n, one in enumerate(worst) for m in (2, 3) if one.folds < comparison.wanted)
+    note = (
+        "Of every dataset the peer with the highest ratio on the folds that both have; differences below 0.005 nats do "
+        "not count."
+    )
+    if marked:
+        note += f" {MARK} Of fewer folds than {comparison.wanted}."
+    return Sheet("worst", f"Where {titles()[HERO]} loses most, by log-loss", heads, rows, note, marked)
 
 
 def estimate_sheet(comparison: Comparison) -> Sheet:
@@ -192,9 +212,9 @@ def tuned_sheet(plain: Comparison, tuned: Comparison) -> Sheet:
     for after in tuned.outcomes:
         if after["state"] == NOT_REACHED:
             continue
-        default = before.get((after["dataset"], after["method"]), {})
-        folds = min(after["folds"], default.get("folds", 0))
-        losses = [mean_of(default.get("log-loss"), folds), after["state"] or mean_of(after["log-loss"], folds)]
+        default = before.get((after["dataset"], after["method"]), {"state": NOT_REACHED})
+        folds = min((one["folds"] for one in (default, after) if one.get("folds")), default=0)
+        losses = [one.get("state") or mean_of(one.get("log-loss"), folds) for one in (default, after)]
         sets = mean_of(after.get("tried"), folds)
         rows.append([after["dataset"], titles()[after["method"]], folds, *losses, sets, after.get("budget")])
     heads = [("", ""), ("contender", ""), ("folds", ".0f"), ("at its defaults", ".4f"), ("tuned", ".4f")]
