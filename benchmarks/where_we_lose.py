@@ -16,16 +16,19 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 
 from evidence import SETTINGS, load
+from hebnb import EvidenceClassifier
 from hebnb.study.arena.children import OPENMP
 from hebnb.study.arena.contenders import CONTENDERS, Contender
 from hebnb.study.arena.folds import Fold
 from hebnb.study.arena.measuring import inner_loss
-from hebnb.study.arena.views import gaps_named
+from hebnb.study.arena.views import gaps_named, with_gaps
 from hebnb.study.registry import DATASETS
 from record import Results, record
 
@@ -36,7 +39,27 @@ def all_pairs(fold: Fold, threads: int) -> Any:
     return make_pipeline(OneHotEncoder(handle_unknown="ignore"), pairs, LogisticRegression(max_iter=1000))
 
 
-PAIRS = Contender("all pairs", "scikit-learn", all_pairs, gaps_named)
+class Surer(ClassifierMixin, BaseEstimator):
+    """EvidenceClassifier with all log-odds multiplied by a number: what is lost by caution alone."""
+
+    def __init__(self, times: float = 1.0) -> None:
+        self.times = times
+
+    def fit(self, X: Any, y: Any) -> Surer:
+        """Fit the classifier that is made surer."""
+        self.model_ = EvidenceClassifier().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Its probabilities, nearer to 0 and 1."""
+        return softmax(self.times * self.model_.predict_log_proba(X), axis=1)
+
+
+PROBED = CONTENDERS | {
+    "pairs": Contender("all pairs", "scikit-learn", all_pairs, gaps_named),
+    "surer": Contender("surer evidence", "hebnb", lambda fold, threads: Surer(), with_gaps),
+}
 
 
 @dataclass(frozen=True)
@@ -55,9 +78,8 @@ class Probe:
 
     def log_loss(self, threads: int) -> float:
         """Mean over the folds."""
-        contender = PAIRS if self.contender == "pairs" else CONTENDERS[self.contender]
         folds = load(self.dataset).folds(SETTINGS)
-        return float(np.mean([inner_loss(contender, fold, threads, self.parameters) for fold in folds]))
+        return float(np.mean([inner_loss(PROBED[self.contender], fold, threads, self.parameters) for fold in folds]))
 
 
 def probes(dataset: str, contender: str, parameter: str, *values: Any) -> list[Probe]:
@@ -68,6 +90,9 @@ PROBES = [
     *probes("monks-problems-2", "evidence", "max_order", 2, 6),
     *(Probe(name, "pairs") for name in ("monks-problems-2", "car", "kr-vs-kp", "nursery")),
     *probes("monks-problems-2", "pairs", "logisticregression__C", 100.0),
+    *probes("monks-problems-2", "EBM", "interactions", 0),
+    *probes("tic-tac-toe", "evidence", "max_order", 2),
+    *probes("tic-tac-toe", "surer", "times", 2.0),
     *probes("car", "evidence", "max_order", 6),
     *probes("car", "HistGB", "max_depth", 3, 4),
     *probes("vote", "evidence", "max_crosses", 0),
@@ -76,6 +101,7 @@ PROBES = [
     *probes("sick", "LightGBM", "max_bin", 15, 63),
     *probes("kr-vs-kp", "evidence", "max_order", 4),
     *probes("kr-vs-kp", "HistGB", "max_depth", 3, 4),
+    *probes("kr-vs-kp", "EBM", "interactions", 0),
     *probes("nursery", "evidence", "max_order", 4),
     *probes("nursery", "XGBoost", "max_depth", 3, 4),
     *probes("phoneme", "LightGBM", "max_depth", 3, 4),

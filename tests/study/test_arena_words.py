@@ -64,12 +64,14 @@ class TestOutcomes:
             ("forest", 2): "died with exit code -9",
             ("forest", 3): "out of memory: more than 8 GB",
             ("forest", 4): "not installed: pip install forest",
+            ("forest", 6): "Exception: Out of memory in CreateForest",
         }
-        comparison = make_comparison({HERO: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "forest": [0.1] * 5 + [None]}, errors)
+        losses = {HERO: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], "forest": [0.1] * 5 + [None, 0.1]}
+        comparison = make_comparison(losses, errors)
         assert comparison.states["forest"].tolist() == [
-            "too slow", "raised", "died", "out of memory", "not installed", "not reached",
+            "too slow", "raised", "died", "out of memory", "not installed", "not reached", "out of memory",
         ]  # fmt: skip
-        np.testing.assert_allclose(comparison.values("log-loss")[HERO], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+        np.testing.assert_allclose(comparison.values("log-loss")[HERO], losses[HERO])
         assert comparison.values("log-loss")["forest"].isna().all()
 
     def test_some_folds_are_a_result_and_no_failure(self):

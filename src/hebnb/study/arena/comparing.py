@@ -22,11 +22,10 @@ ALPHA = 0.05
 LEAST_DATASETS = 6
 # Log-losses below are as good as none: whoever has one is certain and right, and ratios of them say nothing.
 LEAST_LOSS = 1e-6
-# What a reason begins with, and the word for it. A program that failed so is last where it failed.
-_FAILURES = {"more than": "too slow", "out of memory": "out of memory", "died": "died"}
 NOT_INSTALLED = "not installed"
 NOT_REACHED = "not reached"
-RAISED = "raised"
+# Words for what has a reason in the store. A program that failed so is last where it failed.
+TOO_SLOW, DIED, OUT_OF_MEMORY, RAISED = "too slow", "died", "out of memory", "raised"
 
 
 def outcomes_of(rows: Iterable[Row], datasets: Sequence[str], contenders: Sequence[str]) -> list[Outcome]:
@@ -75,7 +74,11 @@ def _outcome(dataset: str, name: str, rows: Sequence[Row]) -> Outcome:
 def _failure(reason: str) -> str:
     if reason.startswith(NOT_INSTALLED):
         return NOT_INSTALLED
-    return next((word for start, word in _FAILURES.items() if reason.startswith(start)), RAISED)
+    if reason.startswith("more than"):
+        return TOO_SLOW
+    if OUT_OF_MEMORY in reason.lower():  # programs that are not Python's have errors of their own for it
+        return OUT_OF_MEMORY
+    return DIED if reason.startswith("died") else RAISED
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ class Comparison:
     @cached_property
     def ended(self) -> Any:
         """A table of whether a contender has an outcome on a dataset, be it of one fold, of all, or a failure."""
-        return self.states.isin(["", RAISED, *_FAILURES.values()])
+        return self.states.isin(["", TOO_SLOW, DIED, OUT_OF_MEMORY, RAISED])
 
     @cached_property
     def reached(self) -> list[str]:
