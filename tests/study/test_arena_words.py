@@ -314,16 +314,18 @@ class TestSheets:
         assert sheet.text().splitlines()[1] == "d|0       0.33"
 
     def test_tuned_beside_plain(self):
-        plain = make_comparison({"forest": [0.5, 0.4]})
+        plain = make_comparison({"forest": [0.5, 0.4], HERO: [0.6, 0.6]})
         rows = make_rows({"forest": [0.3, None]})
         tuned = Comparison(
             outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0", "d1"], ["forest"]), 2
         )
         sheet = tuned_sheet(plain, tuned)
-        assert sheet.cells() == [["d0", "random forest", "2", "0.5000", "0.3000", "7", "12"]]
+        assert sheet.cells() == [["d0", "random forest", "2", "0.5000", "0.3000", "0.6000", "7", "12"]]
         rows = [row for row in rows if row["fold"] == 0]
         tuned = Comparison(outcomes_of([row | {"tried": 7, "budget": 12.0} for row in rows], ["d0"], ["forest"]), 2)
-        assert tuned_sheet(plain, tuned).cells() == [["d0", "random forest", "1", "0.4500", "0.2500", "7", "12"]]
+        assert tuned_sheet(plain, tuned).cells() == [
+            ["d0", "random forest", "1", "0.4500", "0.2500", "0.5500", "7", "12"]
+        ]
 
     @pytest.mark.parametrize(
         ("errors", "tuned_errors", "expected"),

@@ -206,19 +206,20 @@ def failures_sheet(comparison: Comparison) -> Sheet:
 
 
 def tuned_sheet(plain: Comparison, tuned: Comparison) -> Sheet:
-    """Log-loss after a search for parameters, beside that of the defaults."""
+    """Log-loss after a search for parameters, beside that of the defaults and that of EvidenceClassifier."""
     rows: list[list[Value]] = []
     before = {(one["dataset"], one["method"]): one for one in plain.outcomes}
+    missing = {"state": NOT_REACHED}
     for after in tuned.outcomes:
         if after["state"] == NOT_REACHED:
             continue
-        default = before.get((after["dataset"], after["method"]), {"state": NOT_REACHED})
+        default, ours = (before.get((after["dataset"], name), missing) for name in (after["method"], HERO))
         folds = min((one["folds"] for one in (default, after) if one.get("folds")), default=0)
-        losses = [one.get("state") or mean_of(one.get("log-loss"), folds) for one in (default, after)]
+        losses = [one.get("state") or mean_of(one.get("log-loss"), folds) for one in (default, after, ours)]
         sets = mean_of(after.get("tried"), folds)
         rows.append([after["dataset"], titles()[after["method"]], folds, *losses, sets, after.get("budget")])
     heads = [("", ""), ("contender", ""), ("folds", ".0f"), ("at its defaults", ".4f"), ("tuned", ".4f")]
-    heads += [("sets tried", ".0f"), ("search, s a fold", ".0f")]
+    heads += [(f"{titles()[HERO]}, untuned", ".4f"), ("sets tried", ".0f"), ("search, s a fold", ".0f")]
     note = (
         "Means over so many folds. Random search by the log-loss of inner folds, for so many seconds a fold; the "
         "defaults are among the sets of parameters that were tried."
