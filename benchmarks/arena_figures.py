@@ -25,7 +25,7 @@ import numpy as np
 
 from hebnb.study.arena.command import FOLDS, RESULTS, TUNED
 from hebnb.study.arena.comparing import NOT_REACHED, Comparison, Outcome, outcomes_of
-from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
+from hebnb.study.arena.contenders import CONTENDERS, HERO, LATE, titles
 from hebnb.study.arena.figures import all_figures
 from hebnb.study.arena.measuring import Row
 from hebnb.study.arena.page import standings
@@ -153,7 +153,7 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
         f"standing/{measure.replace(' ', '-')}": said for measure, said in standings(comparison).items()
     }
     facts |= {f"{sheet.name}/note": sheet.note for sheet in all_sheets(comparison) if sheet.note}
-    facts["hours"] = float(comparison.took.sum().sum()) / 3600
+    facts |= {f"hours-on-two-cores/{what}": seconds / 2 / 3600 for what, seconds in _seconds(comparison).items()}
     facts["datasets"] = len(comparison.datasets)
     facts["contenders"] = len(comparison.contenders)
     for name, column in comparison.values("log-loss").mask(comparison.partial).items():
@@ -166,6 +166,13 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
     facts |= {"estimates": len(off), "estimates-within-3-percent": sum(own <= 0.03 for own in off)}
     facts["incomplete"] = ", ".join(titles()[name] for name in comparison.contenders if name not in comparison.tested)
     return facts
+
+
+def _seconds(comparison: Comparison) -> dict[str, float]:
+    """How long all folds took by the clock, and those until everybody has had a turn on every dataset."""
+    took = {(o["method"], o["dataset"], fold): s for o in comparison.outcomes for fold, s in o["took s"].items()}
+    first = [s for (name, _, fold), s in took.items() if CONTENDERS[name].turn < LATE or fold == 0]
+    return {"all": float(sum(took.values())), "first-round": float(sum(first))}
 
 
 def results_of(plain: Comparison, tuned: Comparison) -> Results:

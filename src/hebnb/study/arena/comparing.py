@@ -44,7 +44,7 @@ def outcomes_of(rows: Iterable[Row], datasets: Sequence[str], contenders: Sequen
     -------
     list of dict
         With ``dataset``, ``method``, ``state`` (empty where there are folds), ``reason``, ``folds`` (how many there
-        are), and of every measure its values on these.
+        are), of every measure its values on these, and ``took s``, of every fold that was begun.
     """
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -58,8 +58,7 @@ def _outcome(dataset: str, name: str, rows: Sequence[Row]) -> Outcome:
     found: Outcome = {"dataset": dataset, "method": name, "rows": rows[0].get("rows") if rows else None}
     if rows and rows[0].get("budget"):
         found["budget"] = rows[0]["budget"]
-    if any(row.get("took s") for row in rows):
-        found["took s"] = float(f"{sum(row.get('took s') or 0.0 for row in rows):.4g}")
+    found["took s"] = {row["fold"]: row.get("took s") or 0.0 for row in rows}
     reason = next((row["error"] for row in rows if row.get("error") and was_tried(row)), None)
     if reason is not None:
         return found | {"state": _failure(reason), "reason": reason, "folds": 0}
@@ -152,7 +151,7 @@ class Comparison:
     @cached_property
     def took(self) -> Any:
         """A table of the seconds that the folds took by the clock, failed ones too."""
-        return self._table("took s").astype(float)
+        return self._table("took s").map(lambda seconds: sum(seconds.values())).astype(float)
 
     @cached_property
     def partial(self) -> Any:
