@@ -191,6 +191,10 @@ class TestSharedFolds:
         sheet = worst_sheet(Comparison(outcomes_of(rows, ["d0", "d1"], [HERO, "EBM"]), 2))
         assert [row[2:4] for row in sheet.cells()] == [["0.4500†", "0.2500†"], ["0.5000", "0.3000"]]
 
+    def test_who_is_certain_and_right_is_not_better_without_bound(self):
+        (worst,) = worst_pairs(make_comparison({HERO: [0.5], "EBM": [1e-9]}), HERO, ["EBM"])
+        assert worst.ratio == pytest.approx(500)
+
     def test_one_fold_of_everybody_is_not_all(self):
         rows = [row for row in make_rows({HERO: [0.5] * 7, "forest": [0.4] * 7}) if row["fold"] == 0]
         sheets = {sheet.name: sheet for sheet in all_sheets(Comparison(outcomes_of(rows, ["d0"], [HERO, "forest"]), 2))}

@@ -28,7 +28,7 @@ examples:
   python -m hebnb.study --datasets car vote         two datasets, from OpenML
   python -m hebnb.study --methods Laplace HEB-M     two methods
   python -m hebnb.study --arena --data folder       ours beside other people's programs, in three hours
-  python -m hebnb.study --arena --quick             the same in three minutes, on small tables
+  python -m hebnb.study --arena --quick             the same in a minute, on small tables
 
 A second run does only what is missing. Exit code: 0 all done, 1 something failed or was left out that was asked for
 by name, 2 wrong arguments, 130 interrupted, 143 terminated.

@@ -20,8 +20,8 @@ Outcome: TypeAlias = dict[str, Any]
 ALPHA = 0.05
 # Wilcoxon's test of fewer datasets can never reject.
 LEAST_DATASETS = 6
-# Log-losses below are as good as none: whoever has one is certain and right, and ratios of them say nothing.
-LEAST_LOSS = 1e-6
+# Log-losses below count as this much in ratios: whoever has one is certain and right, and the digits are no matter.
+LEAST_LOSS = 1e-3
 NOT_INSTALLED = "not installed"
 NOT_REACHED = "not reached"
 # Words for what has a reason in the store. A program that failed so is last where it failed.

@@ -41,7 +41,7 @@ def costs(comparison: Comparison) -> list[dict[str, Any]]:
     The seconds are the processor's, of all threads and helpers: they depend less on what else the machine does.
     """
     losses = comparison.shared("log-loss", comparison.contenders).loc[comparison.reached]
-    losses = losses.clip(lower=LEAST_LOSS)  # where all are certain and right, all are the lowest
+    losses = losses.clip(lower=LEAST_LOSS)
     relative = losses.div(losses.min(axis="columns"), axis="index")
     times = comparison.shared("fit CPU s", comparison.contenders).loc[comparison.reached]
     return [

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hebnb.study.arena.comparing import NOT_INSTALLED, NOT_REACHED, Comparison, Judged, mean_of, worst_pairs
+from hebnb.study.arena.comparing import (
+    LEAST_LOSS,
+    NOT_INSTALLED,
+    NOT_REACHED,
+    Comparison,
+    Judged,
+    mean_of,
+    worst_pairs,
+)
 from hebnb.study.arena.contenders import CONTENDERS, HERO, titles
 from hebnb.study.arena.measuring import COSTS, QUALITIES
 from hebnb.study.arena.sheets import MARK, Sheet, Value
@@ -177,7 +185,7 @@ def worst_sheet(comparison: Comparison, n: int = 10) -> Sheet:
     marked = frozenset((n, m) for n, one in enumerate(worst) for m in (2, 3) if one.folds < comparison.wanted)
     note = (
         "Of every dataset the peer with the highest ratio on the folds that both have; differences below 0.005 nats do "
-        "not count."
+        f"not count, and a log-loss below {LEAST_LOSS:g} counts as that."
     )
     if marked:
         note += f" {MARK} Of fewer folds than {comparison.wanted}."
