@@ -67,12 +67,11 @@ def cost(records: list[dict[str, Any]]) -> Any:
     figure = Figure(figsize=(9.5, 6), layout="constrained")
     axis = figure.subplots()
     for record in records:
-        is_ours = CONTENDERS[record["contender"]].is_ours
-        colour = "#7a1f5c" if record["contender"] == HERO else "#b0413e" if is_ours else "#2f7f86"
+        colour = _colour(record["contender"])
         axis.scatter(
             record["seconds"],
             record["relative"],
-            marker="D" if is_ours else "o",
+            marker="D" if CONTENDERS[record["contender"]].is_ours else "o",
             s=64,
             facecolors=colour if record["share"] == 1 else "none",
             edgecolors=colour,
@@ -93,6 +92,10 @@ def cost(records: list[dict[str, Any]]) -> Any:
     return figure
 
 
+def _colour(name: str) -> str:
+    return "#7a1f5c" if name == HERO else "#b0413e" if CONTENDERS[name].is_ours else "#2f7f86"
+
+
 def _name(figure: Any, axis: Any, records: list[dict[str, Any]]) -> None:
     """Names beside their points, moved to where they cover neither each other nor another point."""
     figure.draw_without_rendering()
@@ -100,11 +103,13 @@ def _name(figure: Any, axis: Any, records: list[dict[str, Any]]) -> None:
     taken: list[Any] = []
     for n in sorted(range(len(records)), key=lambda n: float(points[n][1])):
         others = [point for m, point in enumerate(points) if m != n]
-        for place in _PLACES:
+        for place in (*_PLACES, *_AFAR):
             text = _beside(axis, records[n], *place)
             box = text.get_window_extent().padded(_RADIUS)
             is_free = not any(map(box.overlaps, taken)) and not any(box.contains(*point) for point in others)
             if is_free and axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1:
+                if place in _AFAR:
+                    _tie(axis, records[n], place[0])
                 break
             text.remove()
         else:
@@ -120,13 +125,21 @@ def _beside(axis: Any, record: dict[str, Any], offset: tuple[float, float], acro
         textcoords="offset points",
         ha=across,
         va=along,
+        color=_colour(record["contender"]),
         fontsize=9,
         fontweight="bold" if record["contender"] == HERO else "normal",
     )
 
 
-_RADIUS = 5  # of a point, in pixels
-# Where a name may stand: so far from its point, and which of its edges is there.
+def _tie(axis: Any, record: dict[str, Any], offset: tuple[float, float]) -> None:
+    """A thin line from a point to its name, where that stands so far off that another point could claim it."""
+    line = {"arrowstyle": "-", "color": _colour(record["contender"]), "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
+    point = (record["seconds"], record["relative"])
+    axis.annotate("", point, xytext=offset, textcoords="offset points", arrowprops=line)
+
+
+_RADIUS = 7  # of a point, in pixels
+# Where a name may stand, near and else further off: so far from its point, and which of its edges is there.
 _PLACES: tuple[tuple[tuple[float, float], str, str], ...] = (
     ((8, 0), "left", "center"),
     ((-8, 0), "right", "center"),
@@ -136,6 +149,8 @@ _PLACES: tuple[tuple[tuple[float, float], str, str], ...] = (
     ((8, -10), "left", "top"),
     ((-8, 10), "right", "bottom"),
     ((-8, -10), "right", "top"),
+)
+_AFAR: tuple[tuple[tuple[float, float], str, str], ...] = (
     ((20, 22), "left", "bottom"),
     ((20, -22), "left", "top"),
     ((-20, 22), "right", "bottom"),
