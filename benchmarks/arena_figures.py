@@ -177,12 +177,21 @@ def _seconds(comparison: Comparison) -> dict[str, float]:
 
 def results_of(plain: Comparison, tuned: Comparison) -> Results:
     """Everything that the pages show of an arena."""
-    sheets = all_sheets(plain)
+    sheets, facts = all_sheets(plain), facts_of(plain)
     if tuned.tried:
         sheets.append(tuned_sheet(plain, tuned))
+        facts |= tuned_facts(sheets[-1])
     tables = {sheet.name: table_of(sheet) for sheet in sheets}
     tables |= {"readme": readme_table(plain), "aims": aims_table(plain)}
-    return Results(tables, facts_of(plain))
+    return Results(tables, facts)
+
+
+def tuned_facts(sheet: Sheet) -> dict[str, Value]:
+    """How often somebody has a lower log-loss than ours, at the defaults and tuned."""
+    losses = [row[3:6] for row in sheet.rows if all(isinstance(value, float) for value in row[3:6])]
+    default, tuned, ours = np.array(losses, dtype=float).reshape(-1, 3).T
+    lower = {"tuned/lower-at-defaults": default < ours, "tuned/lower": tuned < ours}
+    return {"tuned/compared": len(losses)} | {name: int(those.sum()) for name, those in lower.items()}
 
 
 def main() -> None:

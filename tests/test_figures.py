@@ -188,6 +188,19 @@ def test_what_the_arena_left_becomes_outcomes(tmp_path):
     assert found["car", "forest"]["state"] == found["vote", "HEB-M"]["state"] == "not reached"
 
 
+def test_how_often_tuning_beats_ours_counts_whoever_has_both():
+    """Forest is lower once it is tuned, LightGBM before and after; EBM failed when it was tuned."""
+    folds = [
+        {"dataset": "car", "method": name, "fold": 0, "log-loss": loss, "rows": 2_000}
+        for name, loss in {"evidence": 0.3, "forest": 0.4, "LightGBM": 0.2, "logistic": 0.5, "EBM": 0.1}.items()
+    ]
+    after = [row | {"log-loss": row["log-loss"] - 0.15} for row in folds[1:4]]
+    after.append({"dataset": "car", "method": "EBM", "fold": 0, "error": "more than 600 s"})
+    plain, tuned = (arena_figures.Comparison(arena_figures.outcomes(rows), 5) for rows in (folds, after))
+    facts = arena_figures.results_of(plain, tuned).facts
+    assert [facts[f"tuned/{what}"] for what in ("compared", "lower-at-defaults", "lower")] == [3, 1, 2]
+
+
 def test_a_record_keeps_what_a_run_did_not_look_for(tmp_path):
     one = record.Table({"": "", "ours": ".2f s"}, [["a", 1.234], ["b", None]])
     record.record("toy", record.Results({"one": one}, {"first": 1}), folder=tmp_path)
