@@ -11,6 +11,7 @@ and the log-loss of every method. Nobody edits what stands between the marks: ch
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import re
 import sys
@@ -89,7 +90,8 @@ def _found(name: str, kind: str) -> Any:
     file, _, own = name.partition("/")
     found = results(file)[kind]
     if own not in found:
-        raise SystemExit(f"benchmarks/results/{file}.json has {kind} {sorted(found)}, and not {own!r}.")
+        near = ", ".join(difflib.get_close_matches(own, found, n=5, cutoff=0.0))
+        raise SystemExit(f"benchmarks/results/{file}.json has no {own!r} among its {kind}. The nearest are {near}.")
     return found[own]
 
 
