@@ -161,6 +161,9 @@ def facts_of(comparison: Comparison) -> dict[str, Value]:
     judged = comparison.against(HERO, "log-loss")
     for name, one in judged.items():
         facts |= {f"beside/{name}": one.datasets, f"won-against/{name}": one.outcome.wins}
+    by_ratio = comparison.against(HERO, "log-loss", by_ratio=True)
+    for kind, found in {"p": judged, "p-by-ratio": by_ratio}.items():
+        facts |= {f"{kind}/{name}": float(f"{one.adjusted:.3g}") for name, one in found.items() if one.adjusted >= 0}
     facts["compared"] = len([one for one in judged.values() if one.word != "not compared"])
     off = [np.inf if row[3] is None else abs(float(row[3])) for row in estimate_sheet(comparison).rows]
     facts |= {"estimates": len(off), "estimates-within-3-percent": sum(own <= 0.03 for own in off)}

@@ -118,6 +118,7 @@ PROBES = [
     *probes("letter", "LightGBM", "max_depth", 3, 4),
     *probes("pendigits", "evidence", "max_crosses", 600),
     *probes("optdigits", "evidence", "max_crosses", 600),
+    *probes("optdigits", "evidence", "max_order", 2),
 ]
 
 

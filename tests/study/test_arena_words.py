@@ -121,6 +121,16 @@ class TestOutcomes:
         assert comparison.ranks("log-loss") == {HERO: 2.5, "forest": 2.0, "LightGBM": 1.5}
         assert comparison.ranks("accuracy")["forest"] == pytest.approx((2 + 3) / 2)  # a tie of three, then last
 
+    def test_ranks_of_datasets_on_which_nobody_failed_stand_beside(self):
+        losses = {HERO: [0.3] * 3, "forest": [0.1] * 3, "LightGBM": [0.2] * 3}
+        comparison = make_comparison(losses, {("forest", 1): "more than 600 s"})
+        assert comparison.unfailing == ["d0", "d2"]
+        sheet = {sheet.name: sheet for sheet in all_sheets(comparison)}["ranks"]
+        last = {row[0]: (row[1], *row[-2:]) for row in sheet.cells()}
+        assert last["random forest"] == ("1.67", "1", "1.00")
+        assert last["LightGBM"] == ("1.67", "0", "2.00")
+        assert "the 2 datasets on which nobody failed" in sheet.note
+
     def test_a_dataset_that_few_have_reached_does_not_count_yet(self):
         losses = {HERO: [0.1, 0.1, 0.9], "forest": [0.2, 0.2, None], "LightGBM": [0.3, 0.3, None]}
         comparison = make_comparison(losses)
@@ -214,6 +224,17 @@ class TestSharedFolds:
 
 
 class TestWords:
+    def test_by_ratios_small_losses_weigh_as_much_as_large_ones(self):
+        """Ours is twice as good where losses are small, and a little worse where they are large."""
+        ours = np.array([0.10, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17, 0.18, 2.0, 2.1, 2.2])
+        theirs = ours * [2.01, 2.02, 2.03, 2.04, 2.05, 2.06, 2.07, 2.08, 2.09, 0.81, 0.82, 0.83]
+        comparison = make_comparison({HERO: ours.tolist(), "forest": theirs.tolist()})
+        plain, by_ratio = (comparison.against(HERO, "log-loss", by_ratio=r)["forest"] for r in (False, True))
+        assert plain.outcome.p == pytest.approx(wilcoxon(theirs - ours).pvalue)
+        assert by_ratio.outcome.p == pytest.approx(wilcoxon(np.log(theirs / ours)).pvalue)
+        assert (plain.word, by_ratio.word) == ("level with", "ahead of")
+        assert "ahead of random forest" in standings(comparison)["log-loss by ratios"]
+
     @given(st.lists(st.one_of(st.floats(0, 1), st.just(np.nan)), min_size=1, max_size=12))
     def test_holm_is_that_of_statsmodels(self, p_values):
         p_values = np.array(p_values)

@@ -184,9 +184,17 @@ class Comparison:
         failed = self.folds.loc[self.reached, self.tested] == 0
         return values.mask(failed, np.inf if measure in LOSSES else -np.inf).dropna()
 
-    def ranks(self, measure: str) -> dict[str, float]:
-        """Mean rank of every contender that is tested."""
+    @cached_property
+    def unfailing(self) -> list[str]:
+        """Datasets among these on which nobody failed who is tested."""
+        folds = self.folds.loc[self.reached, self.tested]
+        return list(folds.index[(folds > 0).all(axis="columns")])
+
+    def ranks(self, measure: str, datasets: Sequence[str] | None = None) -> dict[str, float]:
+        """Mean rank of every contender that is tested; on some datasets only, if there are any given."""
         block = self.block(measure)
+        if datasets is not None:
+            block = block[block.index.isin(datasets)]
         if block.empty:
             return {}
         return dict(zip(block.columns, mean_ranks(block.to_numpy(), measure in LOSSES).tolist(), strict=True))
@@ -205,11 +213,17 @@ class Comparison:
         """Nemenyi's critical difference of the ranks."""
         return critical_difference(len(self.tested), len(self.reached))
 
-    def against(self, hero: str, measure: str) -> dict[str, Judged]:
-        """A contender against every other, on the folds that both have: Wilcoxon's test, corrected by Holm's way."""
+    def against(self, hero: str, measure: str, *, by_ratio: bool = False) -> dict[str, Judged]:
+        """A contender against every other, on the folds that both have: Wilcoxon's test, corrected by Holm's way.
+
+        The test compares how large differences are. Those of log-losses are largest where the losses are; by their
+        ratios every dataset has the same weight.
+        """
         lower = measure in LOSSES
         others = [name for name in self.contenders if name != hero]
         pairs = [self.shared(measure, [hero, other]).dropna().to_numpy().T for other in others]
+        if by_ratio:
+            pairs = [np.log(pair.clip(min=LEAST_LOSS)) for pair in pairs]
         outcomes = [paired(ours, theirs, lower) for ours, theirs in pairs]
         enough = [pair.shape[1] >= LEAST_DATASETS for pair in pairs]
         adjusted = holm(np.where(enough, [outcome.p for outcome in outcomes], np.nan))

@@ -85,4 +85,6 @@ def standings(comparison: Comparison) -> dict[str, str]:
     """A sentence a measure: how EvidenceClassifier stands."""
     if HERO not in comparison.contenders or len(comparison.contenders) < 2:
         return {}
-    return {measure: standing(HERO, comparison.against(HERO, measure), titles()) for measure in QUALITIES}
+    judged = {measure: comparison.against(HERO, measure) for measure in QUALITIES}
+    judged["log-loss by ratios"] = comparison.against(HERO, "log-loss", by_ratio=True)
+    return {measure: standing(HERO, one, titles()) for measure, one in judged.items()}

@@ -35,7 +35,8 @@ def all_sheets(comparison: Comparison) -> list[Sheet]:
     sheets = [
         contenders_sheet(comparison),
         ranks_sheet(comparison),
-        against_sheet(comparison),
+        against_sheet(comparison, "against", QUALITIES[:3]),
+        against_sheet(comparison, "against-labels", QUALITIES[3:]),
         costs_sheet(comparison),
         worst_sheet(comparison),
         *(by_dataset(comparison, measure) for measure in (*QUALITIES, "ECE by chance")),
@@ -57,32 +58,39 @@ def contenders_sheet(comparison: Comparison) -> Sheet:
         done = int((states == "").sum()) - partial
         rows.append([titles()[name], done, partial, missing, float(minutes[name])])
     note = (
-        f"Of {len(comparison.datasets)} datasets. Minutes are by the clock, of all folds that were begun, with what it "
-        "took to start."
+        f"Of {len(comparison.datasets)} datasets. Whoever failed on a fold has no result on the dataset. Minutes are "
+        "by the clock, of all folds that were begun, with what it took to start."
     )
     heads = [("", ""), ("all folds", ".0f"), ("some folds", ".0f"), ("no result", ""), ("minutes", ".1f")]
     return Sheet("contenders", "How far everybody came", heads, rows, note)
 
 
 def ranks_sheet(comparison: Comparison) -> Sheet:
-    """Mean ranks of those that are tested; who is not has a dash, and is named."""
+    """Mean ranks of those that are tested, with failures and without; who is not has a dash, and is named."""
     ranks = {measure: comparison.ranks(measure) for measure in QUALITIES}
+    unfailing = comparison.ranks("log-loss", comparison.unfailing)
+    failed = {name: int((comparison.folds.loc[comparison.reached, name] == 0).sum()) for name in comparison.tested}
     order = sorted(comparison.contenders, key=lambda name: ranks["log-loss"].get(name, np.inf))
-    rows: list[list[Value]] = [[titles()[name], *(ranks[m].get(name) for m in QUALITIES)] for name in order]
+    rows: list[list[Value]] = [
+        [titles()[name], *(ranks[m].get(name) for m in QUALITIES), failed.get(name), unfailing.get(name)]
+        for name in order
+    ]
     if not comparison.tested:
         rows = []
     else:
-        rows.append(["Friedman p", *(_p(comparison.friedman(measure)) for measure in QUALITIES)])
+        rows.append(["Friedman p", *(_p(comparison.friedman(measure)) for measure in QUALITIES), None, None])
     untested = [titles()[name] for name in comparison.contenders if name not in comparison.tested]
     note = (
         f"{len(comparison.tested)} contenders on {len(comparison.reached)} datasets; Nemenyi's critical difference is "
-        f"{comparison.critical:.2f}.{_folds_that_count(comparison)} Where a contender failed, it has the last rank."
+        f"{comparison.critical:.2f}.{_folds_that_count(comparison)} Where a contender failed, it has the last rank; "
+        f"the last column is of the {len(comparison.unfailing)} datasets on which nobody failed."
         if comparison.tested
         else ""
     )
     if untested and note:
         note += f" Without an outcome on each of these, and so without a rank: {', '.join(untested)}."
-    heads = [("", ""), *((measure, ".2f") for measure in QUALITIES)]
+    heads = [("", ""), *((measure, ".2f") for measure in QUALITIES), ("failed on", ".0f")]
+    heads.append(("log-loss, nobody failing", ".2f"))
     return Sheet("ranks", "Mean ranks", heads, rows, note)
 
 
@@ -102,7 +110,7 @@ def _p(value: float) -> str | None:
     return None if np.isnan(value) else f"{value:.1e}" if value < 0.001 else f"{value:.3f}"
 
 
-def against_sheet(comparison: Comparison, measures: Sequence[str] = ("log-loss", "Brier", "ECE")) -> Sheet:
+def against_sheet(comparison: Comparison, name: str, measures: Sequence[str]) -> Sheet:
     """EvidenceClassifier beside everybody else."""
     rows: list[list[Value]] = []
     judged: Mapping[str, Mapping[str, Judged]] = (
@@ -121,9 +129,10 @@ def against_sheet(comparison: Comparison, measures: Sequence[str] = ("log-loss",
         heads += [(f"{measure}, won/lost", ""), ("p", ""), ("", "")]
     note = (
         "Over the datasets that both have, and of each the folds that both have; Wilcoxon's p, corrected for all tests "
-        "of a measure by Holm's way."
+        "of a measure by Holm's way. Level are those whom the test does not tell apart, which is not to say that they "
+        "are the same."
     )
-    return Sheet("against", f"{titles()[HERO]} beside everybody", heads, rows, note)
+    return Sheet(name, f"{titles()[HERO]} beside everybody, by {', '.join(measures)}", heads, rows, note)
 
 
 def costs_sheet(comparison: Comparison) -> Sheet:
@@ -156,7 +165,10 @@ def by_dataset(comparison: Comparison, measure: str) -> Sheet:
     heads = [("", ""), ("rows", ",.0f"), *((_short(name), _DIGITS[measure]) for name in values)]
     marked = frozenset((n, 2 + m) for n, m in np.argwhere(comparison.partial.to_numpy()).tolist())
     note = (
-        f"{MARK} The mean of fewer folds than {comparison.wanted}; the table of folds says how many." if marked else ""
+        f"{MARK} The mean of fewer folds than {comparison.wanted}; the table of folds says how many. Other folds may "
+        "be easier or harder, so compare it with nothing in its row: ranks and tests are of folds that all have."
+        if marked
+        else ""
     )
     return Sheet(measure.replace(" ", "-"), f"{measure.capitalize()} by dataset", heads, rows, note, marked)
 
@@ -181,7 +193,7 @@ def worst_sheet(comparison: Comparison, n: int = 10) -> Sheet:
     peers = [name for name in comparison.contenders if not CONTENDERS[name].is_ours]
     worst = worst_pairs(comparison, HERO, peers, n) if HERO in comparison.contenders and peers else []
     rows: list[list[Value]] = [[one.dataset, titles()[one.peer], one.ours, one.theirs, one.ratio] for one in worst]
-    heads = [("", ""), ("peer", ""), (titles()[HERO], ".4f"), ("theirs", ".4f"), ("ratio", ",.2f")]
+    heads = [("", ""), ("peer", ""), (titles()[HERO], ".4f"), ("theirs", ".4f"), ("ratio", ",.3g")]
     marked = frozenset((n, m) for n, one in enumerate(worst) for m in (2, 3) if one.folds < comparison.wanted)
     note = (
         "Of every dataset the peer with the highest ratio on the folds that both have; differences below 0.005 nats do "
@@ -230,6 +242,6 @@ def tuned_sheet(plain: Comparison, tuned: Comparison) -> Sheet:
     heads += [(f"{titles()[HERO]}, untuned", ".4f"), ("sets tried", ".0f"), ("search, s a fold", ".0f")]
     note = (
         "Means over so many folds. Random search by the log-loss of inner folds, for so many seconds a fold; the "
-        "defaults are among the sets of parameters that were tried."
+        "defaults are always tried, however long that takes, and are counted."
     )
     return Sheet("tuned", "Log-loss with tuning", heads, rows, note)
